@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { openSkillTools } from 'skillwright/tools';
 
-const skills = await openSkillTools({ vocabulary: 'trpc' });
+const skills = await openSkillTools({ vocabulary: 'trpc', runtime: { builtin: true } });
 const client = new Anthropic();
 const messages: Anthropic.MessageParam[] = [
   { role: 'user', content: process.argv[2] ?? 'Which lines differ between two text files?' },

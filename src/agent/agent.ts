@@ -16,7 +16,7 @@ import {
   type VocabularyName,
 } from '#core';
 import type { Run, RunOptions } from '#runtime';
-import { findProfile } from '#tools/profiles';
+import { chooseProfile } from '#tools/profiles';
 import { startPlan } from './plan.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
@@ -92,9 +92,8 @@ async function runInside(agentOptions: AgentOptions, { ancestry, onStart, past }
 export function withProtocol<Options extends Pick<AgentOptions, 'protocol' | 'vocabulary' | 'runtime'>>(
   options: Options,
 ): Options & { readonly protocol: ProtocolName } {
-  const { protocol, runtime, vocabulary = runtime.config.vocabulary } = options;
-  const profile = typeof vocabulary === 'object' ? vocabulary.profile : findProfile(vocabulary);
-  return { ...options, protocol: protocol ?? profile?.protocol ?? 'tools' };
+  const { protocol, runtime, vocabulary } = options;
+  return { ...options, protocol: protocol ?? chooseProfile(vocabulary, runtime).protocol ?? 'tools' };
 }
 
 /** A run that resumes another one keeps its key, so that a program finds what it did before the interruption. */
@@ -133,9 +132,9 @@ function startRun(
   const { runtime, request, protocol, run = {} } = options;
   const byProtocol: VocabularyName = protocol === 'actions' ? 'skills-agent' : 'skillwright';
   const { vocabulary = runtime.config.vocabulary ?? byProtocol } = options;
-  const profile = typeof vocabulary === 'string' ? findProfile(vocabulary) : vocabulary.profile;
+  const { agentPlacement } = chooseProfile(vocabulary, runtime);
   return runtime.startRun({
-    placement: runtime.config.session?.placement ?? profile?.agentPlacement,
+    placement: runtime.config.session?.placement ?? agentPlacement,
     ...run,
     ...defined({ recall: replay?.recall }),
     ...openReplayClaim(replay),

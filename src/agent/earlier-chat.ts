@@ -13,7 +13,11 @@ const MAX_RUNS = 50;
  * Finds a chat by the id of its run, or the `last` one. Throws `run/unknown` and `run/invalid`, and `run/resumed` if another run already
  * continued it and `again` is false.
  */
-export function findChat(directory: string, name: string, again: boolean): EarlierChat {
+export function findChat(
+  directory: string,
+  name: string,
+  again: boolean,
+): EarlierChat & { readonly vocabulary: string | undefined } {
   const folder = name === 'last' ? lastChat(directory) : findRun(directory, name);
   const { info, lines } = readRun(folder);
   const chats = [...lines].flatMap(({ event }) => (event.type === 'chat' ? [event.event] : []));
@@ -23,7 +27,7 @@ export function findChat(directory: string, name: string, again: boolean): Earli
     chats.length > 0
       ? chats.reduce<EarlierChat['said']>(reduceChat, [])
       : [{ message: info.request, answer: lastAnswer(lines) }];
-  return { run: info.run, path: folder, said: messages };
+  return { run: info.run, path: folder, said: messages, vocabulary: info.vocabulary };
 }
 
 function lastChat(directory: string): string {

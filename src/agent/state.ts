@@ -132,10 +132,12 @@ function updateRepeated(
   if (action === undefined || observation.type === 'failed' || action.type === 'poll_command')
     return { ...repeated, key: 'failed' };
   if (repeated.key === 'failed') return repeated;
-  // Two results that differ in their times alone are the same.
-  const whole = JSON.stringify(observation);
+  // Two results that differ in their times alone are the same, and so are a body and the note that it is known.
+  const whole = JSON.stringify(
+    observation.type === 'skill-loaded' ? [observation.skill.id, observation.report.digest] : observation,
+  );
   const result = TIMES_IN_JSON.test(whole)
-    ? JSON.stringify(observation, (name, value: unknown) => (TIMES.test(name) ? undefined : value))
+    ? JSON.stringify(JSON.parse(whole), (name, value: unknown) => (TIMES.test(name) ? undefined : value))
     : whole;
   return {
     ...repeated,

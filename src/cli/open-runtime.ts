@@ -51,10 +51,21 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
   }
 }
 
-/** An invalid file is not used at all, and keys that belong to the user are ignored in a project: tools and settings would only seem to be missing. */
+const REPORTED: ReadonlySet<string> = new Set([
+  'config/not-for-project',
+  'root/missing',
+  'root/not-a-directory',
+  'root/not-supported',
+  'root/unreadable',
+]);
+
+/**
+ * An invalid file is not used at all, keys that belong to the user are ignored in a project, and a root that cannot be read has no skills: tools,
+ * settings and skills would only seem to be missing.
+ */
 export function warnAboutConfig({ diagnostics }: Runtime, terminal: Terminal): void {
   const problem = configProblem(diagnostics);
   if (problem !== undefined) reportWarning(terminal, `${problem.message} (${problem.hint})`);
   for (const { code, path, message, hint } of diagnostics)
-    if (code === 'config/not-for-project') reportWarning(terminal, `${printable(path)}: ${message}; ${hint}`);
+    if (REPORTED.has(code)) reportWarning(terminal, `${printable(path)}: ${message}; ${hint}`);
 }

@@ -13,8 +13,16 @@ export { compareDiagnostics, compareText, diagnose, type Diagnostic, type Mode }
 export { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
 
 // Skills.
-export { OWN_SOURCES, isForModel, serverOfSource, type SkillEntry, type SkillHead, type SkillRoot } from './skill.ts';
-export { isValidName, readName, toSlug } from './skill-name.ts';
+export {
+  OWN_SOURCES,
+  isForModel,
+  isProjectSource,
+  serverOfSource,
+  type SkillEntry,
+  type SkillHead,
+  type SkillRoot,
+} from './skill.ts';
+export { isFolderName, isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
   listParentFolders,
@@ -38,7 +46,7 @@ export {
   type ProgramAction,
 } from './action.ts';
 export { actionFailed, type ActionFailed, type Observation } from './observation.ts';
-export { NOT_COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
+export { COLLECTED, SKIP_MEANINGS, type RunResult } from './outputs.ts';
 export { normalName, packageArgument, readPackage, type PackageLayer } from './packages.ts';
 export {
   DEFAULT_LIMITS,
@@ -50,6 +58,7 @@ export {
   type Executor,
   type OutputSink,
   type ProgramEnd,
+  type HiddenNames,
   type ProgramSpec,
 } from './execution.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
@@ -71,7 +80,7 @@ export { readAddress } from './network/network-address.ts';
 export { refusedText } from './network/refused-connection.ts';
 
 // Sessions, runs and their events.
-export { kindOfFailure, reduceSession, type SessionState } from './session.ts';
+export { judgeFailure, reduceSession, type SessionState } from './session.ts';
 export {
   lastAnswer,
   OUTCOMES,

@@ -55,8 +55,8 @@ export const SKIP_MEANINGS = {
 } as const;
 type SkipReason = keyof typeof SKIP_MEANINGS;
 
-/** Begins the warnings about skipped files. */
-export const NOT_COLLECTED = 'not collected (';
+/** Begins the warnings about files that were skipped, or of which only the start is collected. */
+export const COLLECTED = { not: 'not collected (', inPart: 'collected in part (' } as const;
 
 interface SkippedOutput {
   /** Invisible characters are escaped, so it may not be usable as a path. */

@@ -28,13 +28,13 @@ export function toRelativePath(text: string): RelativePath | ActionProblem {
     return failure('path/too-long', `the path ${quoted(text)} has more than ${MAX_CHARACTERS} characters`);
   if (CONTROL.test(text) || findHidden(text) !== undefined)
     return failure('path/control-character', `the path ${quoted(text)} contains an invisible character`);
-  if (ABSOLUTE.test(text)) return failure('path/absolute', `the path ${quoted(text)} is not relative to the skill`);
+  if (ABSOLUTE.test(text))
+    return failure('path/absolute', `the path ${quoted(text)} is absolute, expected a relative one`);
   if (text.includes('\\')) return failure('path/backslash', `the path ${quoted(text)} contains a backslash`);
   if (ENCODED.test(text)) return failure('path/encoded', `the path ${quoted(text)} contains encoded characters`);
   const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.');
   if (segments.includes('..')) return failure('path/parent', `the path ${quoted(text)} contains ".."`);
-  if (segments.length === 0)
-    return failure('path/empty', `the path ${quoted(text)} is the folder of the skill and names no file`);
+  if (segments.length === 0) return failure('path/empty', `the path ${quoted(text)} names no file`);
   if (segments.some(isTooLong))
     return failure('path/too-long', `a segment of the path ${quoted(text)} has more than ${MAX_SEGMENT_BYTES} bytes`);
   // The one place that makes the brand: everything above is what it promises.

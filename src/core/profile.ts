@@ -10,11 +10,11 @@ import type { Placement } from './session.ts';
  *
  * 1. If a setting of the configuration controls it, add the value to `settings` of the entry. Nothing else has to be written.
  * 2. Otherwise add an optional field here, with a comment that says what the absent field means, and the value to the entry. The code
- *    that needs it reads `session.vocabulary.profile` in a session, or `findProfile(runtime.config.vocabulary)` of `#tools/profiles`
- *    outside of one. Compare fields, never the name of a vocabulary, so that a custom vocabulary can have the behaviour too.
+ *    that needs it reads `profile` of the loaded configuration or of the runtime, in a session by `chooseProfile` of `#tools/profiles`.
+ *    Compare fields, never the name of a vocabulary, so that a custom vocabulary can have the behaviour too.
  *
- * A cloned project can choose the vocabulary, so a field must not grant anything: no right, no trust, no path outside of the project.
- * If a project chose the vocabulary, `settings` are narrowed like settings of its own file. They replace those of the user's vocabulary.
+ * A cloned project can choose the vocabulary, and must gain nothing by it: its `settings` are narrowed like settings of its own file, and
+ * `narrowProfile` narrows the fields that could offer, scan or tolerate more. Add a field there that could.
  */
 export interface Profile {
   /** Defaults of the system. They override our defaults, and every other layer of the configuration overrides them. */
@@ -26,10 +26,20 @@ export interface Profile {
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
   /**
+   * The system has one root: `DOCUMENT_ROOT/skills` if the variable is set and this is `document-root`, else the first of `projectFolders`
+   * that exists, from the working directory up (default: all of them and `DOCUMENT_ROOT/skills` are used).
+   */
+  readonly oneRoot?: 'document-root' | 'project';
+  /**
    * What a SKILL.md of the system must not have: such a skill is in no list, and loading it by its folder gives the reason (default:
    * whatever can be read is used).
    */
   readonly unusable?: readonly Diagnostic['code'][];
+  /**
+   * Which of several folders of one root has the name that they all declare: `first-path`, or with `folder` none, each is called like its
+   * folder (default: the one that changed last).
+   */
+  readonly sameNames?: 'first-path' | 'folder';
   /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
   readonly tolerates?: readonly Diagnostic['code'][];
   /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */

@@ -140,7 +140,7 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
         failures,
         ...(state.failedInRequest && { failedInRequest: [...state.failedInRequest, key] }),
       };
-      if (count < SAME_FAILURES) return failed;
+      if (!isRepeatedFailure(failed, key)) return failed;
       return { ...failed, endedBy: { action: event.action, code: event.code } };
     }
     case 'session-compact':
@@ -149,10 +149,31 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
 }
 
 /** Denials and wrong paths of different things are different failures; wrong names and wrong input are one kind. */
-export function kindOfFailure({ action, code, message = '' }: Extract<SessionEvent, { type: 'action-fail' }>): string {
+function kindOfFailure({ action, code, message = '' }: FailureEvent): string {
   return /^(?:policy|approval|path|network|execution)\//.test(code)
     ? `${action} ${code} ${message}`
     : `${action} ${code}`;
+}
+
+/**
+ * The event of a failure and whether it is the one too many of its kind. `since` is what was recorded after the action was requested: the same
+ * failure there was of a parallel call.
+ */
+export function judgeFailure(
+  state: SessionState,
+  failed: FailureEvent,
+  since: readonly SessionEvent[],
+): { readonly event: FailureEvent; readonly isRepeated: boolean } {
+  const kind = kindOfFailure(failed);
+  const isParallel = since.some((event) => event.type === 'action-fail' && kindOfFailure(event) === kind);
+  const event = isParallel ? { ...failed, isParallel } : failed;
+  return { event, isRepeated: isRepeatedFailure(nextState(state, event), kind) };
+}
+
+type FailureEvent = Extract<SessionEvent, { type: 'action-fail' }>;
+
+function isRepeatedFailure({ failures }: SessionState, kind: string): boolean {
+  return (failures[kind] ?? 0) >= SAME_FAILURES;
 }
 
 function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {

@@ -73,3 +73,8 @@ export interface SkillEntry extends SkillHead {
  * need trust.
  */
 export const OWN_SOURCES: ReadonlySet<string> = new Set(['user', 'builtin', 'option', 'env', 'document-root']);
+
+/** Whether a source is one that a project may give to its skills: `project`, or a name that starts with `project-`. */
+export function isProjectSource(source: string): boolean {
+  return /^project(?:-.+)?$/i.test(source);
+}

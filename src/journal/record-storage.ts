@@ -185,7 +185,7 @@ export function recordFailed(place: string, error: Error): SkillError {
   return new SkillError({
     code: 'record/failed',
     message: `cannot record the run in ${quoted(place, 200)}: ${cause}`,
-    hint: 'check the free disk space and the folder; no further action is performed',
+    hint: 'check the free disk space and the folder, or set runs.directory to another one; no further action is performed',
     data: { path: place, cause },
     cause: error,
   });

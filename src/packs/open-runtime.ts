@@ -10,7 +10,7 @@ import {
   type ExecutionOptions,
   type SessionOptions,
 } from '#runtime';
-import { findProfile } from '#tools/profiles';
+import { chooseProfile } from '#tools/profiles';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
 const rootServices: RootServices = {
@@ -45,9 +45,8 @@ export async function openSkillTools(options: SkillToolsOptions = {}): Promise<S
 
 async function startSession(runtime: Runtime, options: Omit<SkillToolsOptions, 'runtime'>): Promise<Session> {
   const { execution, ...others } = options;
-  const { vocabulary = runtime.config.vocabulary } = others;
-  const profile = typeof vocabulary === 'object' ? vocabulary.profile : findProfile(vocabulary);
-  const isOffered = execution === undefined && profile?.offersPrograms === true;
+  const { offersPrograms } = chooseProfile(others.vocabulary, runtime);
+  const isOffered = execution === undefined && offersPrograms === true;
   if (!isOffered)
     return runtime.startSession({ ...others, execution: execution === 'auto' ? {} : execution || undefined });
   try {

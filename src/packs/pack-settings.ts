@@ -50,15 +50,17 @@ export interface PackSettings {
 export function packSettings(
   surroundings: Surroundings,
   config: Config,
-  choice: RootChoice = {},
+  choice: RootChoice & { readonly profile?: Profile } = {},
 ): PackSettings | PackRefusal {
+  // Of a project's vocabulary only what narrows counts, which the loaded configuration has found out.
+  const { profile = findProfile(config.vocabulary) } = choice;
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
   const scanPolicy = policyFile === undefined ? undefined : readPolicyFile(policyFile, surroundings);
   if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;
   return {
     surroundings,
-    root: installRoot(surroundings, config, choice),
-    installFolder: findProfile(config.vocabulary).installFolder,
+    root: installRoot(surroundings, config, profile, choice),
+    installFolder: profile.installFolder,
     limits: {
       ...ARCHIVE_LIMITS,
       maxArchiveBytes: archive.max_archive_bytes ?? ARCHIVE_LIMITS.maxArchiveBytes,
@@ -72,7 +74,7 @@ export function packSettings(
     scanAllow: config.install?.scan_allow ?? {},
     requireSigned,
     mode: config.format?.mode ?? 'lenient',
-    tolerates: findProfile(config.vocabulary).tolerates ?? [],
+    tolerates: profile.tolerates ?? [],
     network: {
       allowHttp: config.install?.allow_http ?? false,
       allowPrivate: config.install?.allow_private_addresses ?? false,
@@ -85,11 +87,11 @@ export function packSettings(
 function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
+  { installFolder }: Profile,
   { root, scope = config.install?.scope }: RootChoice,
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });
-  const { installFolder } = findProfile(config.vocabulary);
   if (top !== undefined) return skillsFolder(top, installFolder?.project);
   if (home !== undefined) return skillsFolder(home, installFolder?.user);
   throw new SkillError({

@@ -17,6 +17,8 @@ type Subject =
       readonly absolute?: string;
       /** A file that git ignores; reading it needs approval. */
       readonly isIgnored?: boolean;
+      /** A file of the machine that is, with its links resolved, in the project. */
+      readonly isOfProject?: boolean;
     }
   /** `hasVariables`: the action sets environment variables, which can change what the command runs. */
   | {

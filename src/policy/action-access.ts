@@ -12,6 +12,7 @@ import {
   type RunResult,
   isProblem,
 } from '#core';
+import { isInside, realPath } from '#platform';
 import { listPrograms } from './command/command-pattern.ts';
 import type { CommandLine } from './command/command-words.ts';
 import type { Access } from './access.ts';
@@ -34,6 +35,8 @@ export interface AccessFacts extends ProgramFacts {
   /** The resolved path, as rules write it and absolute. */
   readonly place?: { readonly shown: string; readonly absolute: string; readonly isIgnored?: boolean };
   readonly lock?: string;
+  /** The folder whose files a program may get as inputs like any file of the project. */
+  readonly project?: string;
 }
 
 /** Variables with fixed values in every sandbox. */
@@ -206,14 +209,20 @@ const HERE: ReadonlySet<string> = new Set(['', '.', './']);
 
 function circumstances(
   action: Action,
-  { isolation, writes = [], hosts = [], secrets = [] }: AccessFacts,
+  { isolation, writes = [], hosts = [], secrets = [], project }: AccessFacts,
 ): readonly Access[] {
   const onPath = (tool: string, path: string): Access => ({ tool, subject: { kind: 'path', path, absolute: path } });
   return [
     ...writes.map((path) => onPath('mount_write', path)),
     ...hosts.map((host): Access => ({ tool: 'use_network', subject: grantAccess(host).subject })),
     ...secrets.map((name): Access => ({ tool: 'use_secret', subject: { kind: 'secret', name } })),
-    ...listHostInputs(action).map((path) => onPath('host_input', path)),
+    ...listHostInputs(action).map((path): Access => {
+      const isOfProject = project !== undefined && isInside(realPath(path), realPath(project));
+      return {
+        tool: 'host_input',
+        subject: { kind: 'path', path, absolute: path, ...(isOfProject && { isOfProject }) },
+      };
+    }),
     ...(isolation === 'none' ? [{ tool: 'unsafe_local', subject: { kind: 'none' } } satisfies Access] : []),
   ];
 }

@@ -5,7 +5,7 @@ import type { Action, Config, Decision, OfType, RunEvent } from '#core';
 import { isInside } from '#platform';
 import { grantAccess, hostSubject, isContained, listCapabilities, type ProgramFacts } from './action-access.ts';
 import { matchesAccess } from './policy-rule.ts';
-import { BY_DEFAULT, decide, type Policy } from './policy.ts';
+import { BY_DEFAULT, decide, isSecretFile, type Policy } from './policy.ts';
 import type { Access } from './access.ts';
 
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
@@ -22,19 +22,24 @@ export function decideAccesses(
   accesses: readonly Access[],
   { program, askedBy, sandboxed }: DecideOptions,
 ): Decision {
-  const found = allowOwnRequest(decide(policy, withoutAllowedLocal(policy, accesses)), askedBy);
+  const found = allowOwnRequest(decide(policy, withoutSettled(policy, accesses)), askedBy);
   if (program.isolation === undefined) return found;
   const allowed = sandboxed === 'allow' && isContained(program) ? allowContained(found, policy, accesses) : found;
   return { ...allowed, capabilities: listCapabilities(program) };
 }
 
-/** A rule that allows `unsafe_local` settles it, so that the risk is that of what is left to decide. */
-function withoutAllowedLocal(policy: Policy, accesses: readonly Access[]): readonly Access[] {
-  const others = accesses.filter(({ tool }) => tool !== 'unsafe_local');
-  const local = accesses.filter(({ tool }) => tool === 'unsafe_local');
-  if (local.length === 0 || others.length === 0) return accesses;
-  const { effect, rule } = decide(policy, local);
-  return effect === 'allow' && rule !== BY_DEFAULT ? others : accesses;
+/**
+ * A rule that allows `unsafe_local`, or a host input that is not a secret file, settles it, so that the risk is that of what is left to
+ * decide.
+ */
+function withoutSettled(policy: Policy, accesses: readonly Access[]): readonly Access[] {
+  const left = accesses.filter((access) => {
+    const { tool } = access;
+    if (tool !== 'unsafe_local' && (tool !== 'host_input' || isSecretFile(access))) return true;
+    const { effect, rule } = decide(policy, [access]);
+    return effect !== 'allow' || rule === BY_DEFAULT;
+  });
+  return left.length === 0 ? accesses : left;
 }
 
 /** `policy.sandboxed: allow`: what only its default asks about, and what reaches nothing, is allowed. */

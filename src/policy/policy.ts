@@ -43,8 +43,8 @@ const TOOL_RISKS: ReadonlyMap<string, Decision['risk']> = new Map<string, Decisi
   ['grep', 'low'],
   ['run_script', 'medium'],
   ['run_command', 'medium'],
-  // A host file that is copied into a workspace.
-  ['host_input', 'medium'],
+  // A host file that is copied into a workspace; a file of the project is of medium risk.
+  ['host_input', 'high'],
   // Declared packages; those that only a model names are also `unlisted_packages`.
   ['install_packages', 'medium'],
   ['unlisted_packages', 'high'],
@@ -108,11 +108,12 @@ function findRisk(tool: string): Decision['risk'] {
 
 /**
  * Files that git ignores are often local settings, so reading them is not low risk. A file in `work/` of the workspace changes nothing of the
- * user; the program that uses it is decided about itself. A secret file of the machine is not for `--yes` to give away.
+ * user; the program that uses it is decided about itself. A program gets other files of the project anyway, if it may read it; any other
+ * file of the machine, and every secret file, is not for `--yes` to give away.
  */
 function accessRisk(access: Access): Decision['risk'] {
   if (isWorkFile(access) || (runsNoProgram(access) && !readsFiles(access))) return 'low';
-  if (isSecretInput(access)) return 'high';
+  if (isProjectInput(access)) return 'medium';
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
 }
 
@@ -129,8 +130,13 @@ function runsNoProgram({ subject }: Access): boolean {
   return subject.kind === 'command' && !subject.isUnisolated && missedCommand([], subject) === undefined;
 }
 
-function isSecretInput({ tool, subject }: Access): boolean {
-  return tool === 'host_input' && subject.kind === 'path' && isSecretPath(subject.absolute ?? subject.path);
+function isProjectInput(access: Access): boolean {
+  const { tool, subject } = access;
+  return tool === 'host_input' && subject.kind === 'path' && subject.isOfProject === true && !isSecretFile(access);
+}
+
+export function isSecretFile({ subject }: Access): boolean {
+  return subject.kind === 'path' && isSecretPath(subject.absolute ?? subject.path);
 }
 
 function isIgnoredRead({ tool, subject }: Access): boolean {
@@ -203,12 +209,15 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   let hasPattern = false;
   let askDecision: LayerDecision | undefined;
   let ruledOut: PolicyRule['family'];
+  const isWork = isWorkFile(access);
   for (const rule of rulesForTool(rules, tool)) {
     const { family } = rule;
     if (family !== undefined) {
       if (family !== ruledOut && !names.lower.some((name) => family.matches(name))) ruledOut = family;
       if (family === ruledOut) continue;
     }
+    // Tools outside of the sandbox do not obey a file in `work/`, and programs write it without a question.
+    if (isWork && rule.effect === 'ask' && rule.origin.layer === 'built-in') continue;
     if (rule.effect === 'allow') {
       hasPattern ||= rule.subjects !== undefined;
       if (couldAllow(rule, access)) allows.push(rule);

@@ -56,14 +56,15 @@ export async function decideAction(
   const isLoaded = active.some(({ id }) => id === skill?.id);
   const policy = policyWithSkills(context, skill === undefined || isLoaded ? active : [...active, skill]);
   const program = programFacts(action, skill, policy, execution);
+  const project = context.host?.project ?? execution?.project;
   const named = await listAccesses(action, {
+    project,
     isLoaded,
     skill,
     place: target === undefined ? undefined : { shown: target.shown, absolute: target.absolute, isIgnored },
     lock,
     ...program,
   });
-  const project = context.host?.project ?? execution?.project;
   const accesses = project === undefined ? named : [...named, ...otherNames(named, realPath(project))];
   const decision = decideAccesses(policy, accesses, { program, askedBy, sandboxed });
   const { isolation } = program;

@@ -8,11 +8,11 @@ import {
   quoted,
   type Config,
   type Diagnostic,
+  type Profile,
   type SkillRoot,
   type Surroundings,
 } from '#core';
 import { isInside, isPresent, realPath, resolveWithHome } from '#platform';
-import { findProfile } from '#tools/profiles';
 import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type RootOption } from './roots.ts';
 
 export interface RootOptions {
@@ -41,6 +41,7 @@ export interface RootServices {
 interface RootContext {
   readonly surroundings: Surroundings;
   readonly config: Config;
+  readonly profile: Profile;
   readonly services: RootServices | undefined;
   readonly cacheDir: string | undefined;
 }
@@ -136,11 +137,11 @@ async function fetchedRoots(
 function rootsFor(
   options: RootOptions,
   env: Surroundings['env'],
-  { surroundings: { cwd, home }, config, cacheDir }: RootContext,
+  { surroundings: { cwd, home }, config, profile, cacheDir }: RootContext,
 ): ReturnType<typeof defaultRoots> {
   if (options.onlyRoots === true)
     return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
-  const { projectFolders, installFolder } = findProfile(config.vocabulary);
+  const { projectFolders, installFolder, oneRoot } = profile;
   return defaultRoots({
     cwd,
     home,
@@ -153,6 +154,7 @@ function rootsFor(
     cli: options.roots,
     conventions: config.use_default_roots !== false,
     projectFolders,
+    oneRoot,
     userFolder: installFolder?.user,
     servers: cacheDir === undefined ? [] : serverRoots(config, cacheDir),
   });

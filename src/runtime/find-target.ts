@@ -162,9 +162,11 @@ export function refuseReserved(index: SkillIndex, names: readonly string[] = [])
   }
 }
 
+/** Says why a folder that exists has no skill of its name: its SKILL.md is broken, or another folder declares the same name. */
 function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): ActionProblem {
   const bare = name.slice(name.lastIndexOf('/') + 1);
-  const broken = index.report.leftOut.find(({ path }) => toFolderName(path) === bare.trim().toLowerCase());
+  const key = bare.trim().toLowerCase();
+  const broken = index.report.leftOut.find(({ path }) => toFolderName(path) === key);
   if (broken !== undefined)
     return failure('skill/invalid', `the SKILL.md of ${quoted(bare)} cannot be used: ${broken.message}`);
   const names = index.skills
@@ -172,11 +174,20 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
     .map((skill) => skill.name);
   const near = nearest(bare, names);
   const where = source === undefined ? '' : ` in source ${quoted(source)}`;
+  const hidden = index.shadowed.find(({ dir, reason }) => reason !== 'same-directory' && toFolderName(dir) === key);
+  // Only a name that is offered anyway is told.
+  const used = names.find((offered) => offered.toLowerCase() === hidden?.name.toLowerCase());
   // A short list fits into the answer and saves the model a search.
   const isShort = near.length === 0 && names.length > 0 && names.length <= 12;
+  const hint =
+    used !== undefined
+      ? `the folder ${quoted(bare)} declares the name ${quoted(used)}, and the skill of another folder is used for it`
+      : isShort
+        ? `the skills are ${names.join(', ')}`
+        : undefined;
   return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
     nearest: near,
-    ...(isShort ? { hint: `the skills are ${names.join(', ')}` } : {}),
+    ...(hint === undefined ? {} : { hint }),
   });
 }
 

@@ -9,6 +9,7 @@ const MAX_LENGTH = 4096;
 
 /**
  * Resolves a path to a file of a skill: absolute below a skill folder, `name/path` or `skill://name/path`. The file system is not accessed.
+ * A folder whose skill another one with the same id hides resolves to nothing, because the id would lead to that one.
  */
 export function locateInSkills(index: SkillIndex, path: string): LocatedPath | undefined {
   if (path.length > MAX_LENGTH) return undefined;
@@ -16,16 +17,19 @@ export function locateInSkills(index: SkillIndex, path: string): LocatedPath | u
   if (text.startsWith(SCHEME)) return locateByName(index, text.slice(SCHEME.length));
   const absolute = text.replaceAll('\\', '/');
   // Skills can be nested; the innermost folder wins.
-  let best: LocatedPath | undefined;
-  let length = 0;
-  for (const { id, dir } of index.all) {
-    if (dir.length <= length || !absolute.startsWith(dir)) continue;
+  let best: SkillIndex['all'][number] | undefined;
+  for (const entry of index.all) {
+    const { dir } = entry;
+    if (dir.length <= (best?.dir.length ?? 0) || !absolute.startsWith(dir)) continue;
     const rest = absolute.slice(dir.length);
-    if (rest !== '' && !rest.startsWith('/')) continue;
-    best = { skill: id, path: rest.slice(1) };
-    length = dir.length;
+    if (rest === '' || rest.startsWith('/')) best = entry;
   }
-  return best ?? locateByName(index, text);
+  if (best === undefined) return locateByName(index, text);
+  const { id, dir } = best;
+  const isFound =
+    resolveSkill(index, id)?.dir === dir ||
+    index.shadowed.some((other) => other.dir === dir && other.reason === 'same-directory');
+  return isFound ? { skill: id, path: absolute.slice(dir.length + 1) } : undefined;
 }
 
 /** Tries every prefix, longest first, because names may be qualified (`source/name`). */

@@ -1,7 +1,15 @@
 import path from 'node:path';
 
-import { diagnose, quoted, type Diagnostic, type SkillRoot, type Surroundings } from '#core';
-import { isDirectory, isPresent, realPath } from '#platform';
+import {
+  diagnose,
+  isProjectSource,
+  quoted,
+  type Diagnostic,
+  type Profile,
+  type SkillRoot,
+  type Surroundings,
+} from '#core';
+import { isDirectory, isInside, isPresent, realPath } from '#platform';
 
 /** Conventional skill folders of a project and of the home folder, highest priority first. */
 const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;
@@ -14,10 +22,15 @@ export interface RootsInput {
   readonly builtinDir?: string | undefined;
   /** Folders with skills of MCP servers. They come last, so that none hides a skill of the user. */
   readonly servers?: readonly RootOption[] | undefined;
-  /** `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`. */
+  /**
+   * `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`, and so does a
+   * folder that a project names too. A root of a project that overlaps one of others is left out.
+   */
   readonly extra?: readonly RootOption[] | undefined;
   /** Further folders of a project with skills, from the vocabulary. */
   readonly projectFolders?: readonly string[] | undefined;
+  /** Only one of `projectFolders` and `DOCUMENT_ROOT/skills` is used; see `Profile`. */
+  readonly oneRoot?: Profile['oneRoot'];
   /** A further folder of the home folder with skills, from the vocabulary. */
   readonly userFolder?: string | undefined;
   /** `--root`, in the order given. */
@@ -47,6 +60,7 @@ export function defaultRoots({
   servers = [],
   extra = [],
   projectFolders = [],
+  oneRoot,
   userFolder,
   cli = [],
   conventions: byConvention = true,
@@ -54,12 +68,18 @@ export function defaultRoots({
   const asked: RootCandidate[] = [
     ...cli.map((root) => (typeof root === 'string' ? { source: 'option', path: root } : root)),
     ...splitRoots(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
-    ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
   ];
-  const documentRoot = env['DOCUMENT_ROOT'] ?? '';
+  const configured = extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root));
+  const documentRoot = oneRoot === 'project' ? '' : (env['DOCUMENT_ROOT'] ?? '');
+  const directories = projectDirectories(cwd, home);
+  const inDirectory = (directory: string): readonly RootCandidate[] =>
+    projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) }));
+  const ofVocabulary = directories.flatMap(inDirectory);
+  const only = ofVocabulary.find((root) => isPresent(root.path)) ?? ofVocabulary[0];
   const found: RootCandidate[] = [
-    ...projectDirectories(cwd, home).flatMap((directory) => [
-      ...projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) })),
+    ...(oneRoot === undefined || documentRoot !== '' || only === undefined ? [] : [only]),
+    ...directories.flatMap((directory) => [
+      ...(oneRoot === undefined ? inDirectory(directory) : []),
       ...(byConvention ? conventions('project', directory) : []),
     ]),
     ...(isUsable(home) && userFolder !== undefined ? [{ source: 'user', path: path.join(home, userFolder) }] : []),
@@ -69,12 +89,16 @@ export function defaultRoots({
     ...servers.map((root) => (typeof root === 'string' ? { source: 'mcp', path: root } : root)),
   ];
 
+  const usualRoots = [...found, ...userFolders(home).map((folder) => ({ source: 'user', path: folder }))];
+
   const diagnostics: Diagnostic[] = [];
   const kept: Omit<SkillRoot, 'priority'>[] = [];
   const seen = new Set<string>();
-  const keep = ({ source, path: written }: RootCandidate, explicit: boolean): void => {
-    const absolute = path.resolve(cwd, explicit ? expandHome(written, home) : written);
-    if (explicit && (written.includes('\0') || isUrlOrArchive(written, absolute))) {
+  const locate = ({ path: written }: RootCandidate): string => realPath(path.resolve(cwd, expandHome(written, home)));
+  const keep = ({ source, path: written }: RootCandidate, origin: 'asked' | 'configured' | 'found'): void => {
+    const isWritten = origin !== 'found';
+    const absolute = path.resolve(cwd, isWritten ? expandHome(written, home) : written);
+    if (isWritten && (written.includes('\0') || isUrlOrArchive(written, absolute))) {
       const message = `the root ${quoted(written)} is not a folder: it is an archive, a URL or an invalid file name`;
       diagnostics.push(diagnose({ code: 'root/not-supported', path: written, message }, 'lenient'));
       return;
@@ -82,12 +106,30 @@ export function defaultRoots({
     const real = realPath(absolute);
     if (seen.has(real)) return;
     seen.add(real);
-    const conventional =
-      source === 'config' ? found.find((one) => realPath(path.resolve(cwd, one.path)) === real) : undefined;
-    kept.push({ source: conventional?.source ?? source, path: absolute, explicit });
+    const usual = origin === 'configured' ? usualRoots.find((one) => locate(one) === real) : undefined;
+    const name = source === 'config' ? (usual?.source ?? source) : source;
+    // A usual folder that a configuration repeats may be missing until the first install.
+    kept.push({ source: name, path: absolute, explicit: isWritten && usual === undefined });
   };
-  for (const root of asked) keep(root, true);
-  for (const root of found) keep(root, false);
+  for (const root of asked) keep(root, 'asked');
+  const foreign = [...configured, ...usualRoots].filter(({ source }) => !isProjectSource(source));
+  for (const root of configured) {
+    if (!isProjectSource(root.source)) {
+      keep(root, 'configured');
+      continue;
+    }
+    // What a project calls its own must not be, contain or lie in a root of others, whose skills it could then speak about.
+    const real = locate(root);
+    const other = foreign.find((one) => isInside(real, locate(one)) || isInside(locate(one), real));
+    if (other === undefined || locate(other) === real)
+      keep({ ...root, source: other?.source ?? root.source }, 'configured');
+    else {
+      const message = `the root ${quoted(root.path)} overlaps skills of the source ${quoted(other.source)}, which the project does not own`;
+      const hint = 'name a folder that has only skills of the project';
+      diagnostics.push(diagnose({ code: 'config/not-for-project', path: root.path, message, hint }, 'lenient'));
+    }
+  }
+  for (const root of found) keep(root, 'found');
   return {
     roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
     diagnostics,
@@ -116,6 +158,14 @@ function conventions(source: string, directory: string): readonly RootCandidate[
 /** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
 export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
   return projectDirectories(cwd, home).at(-1);
+}
+
+/** Whether a folder lies in the project, with its links resolved, and in no skill folder of the user. */
+export function isOfProject(folder: string, surroundings: Pick<Surroundings, 'cwd' | 'home'>): boolean {
+  const top = projectTop(surroundings);
+  const real = realPath(folder);
+  const isOwn = userFolders(surroundings.home).some((one) => isInside(real, realPath(one)));
+  return top !== undefined && isInside(real, realPath(top)) && !isOwn;
 }
 
 /** The working directory and, in a repository, those above it up to its top; never the home folder nor what is above it. */

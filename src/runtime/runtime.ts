@@ -8,6 +8,7 @@ import {
   type Config,
   type Diagnostic,
   type LoadedConfig,
+  type Profile,
   type Mode,
   type Observation,
   type SkillEntry,
@@ -25,7 +26,6 @@ import {
   type SkillIndex,
 } from '#skills';
 import { projectTop } from './roots.ts';
-import { findProfile } from '#tools/profiles';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { explainEmpty } from './empty-reason.ts';
@@ -72,6 +72,8 @@ interface RuntimeCatalogOptions extends Partial<Parameters<typeof planCatalog>[1
 /** Skills, configuration and sessions for one working directory. */
 export interface Runtime {
   readonly config: Config;
+  /** What the vocabulary of the configuration sets beside its tools. */
+  readonly profile: Profile;
   readonly configFiles: LoadedConfig['files'];
   readonly roots: readonly SkillRoot[];
   /** The current snapshot. It changes only with `refresh` and inside `registry.watch`. */
@@ -132,9 +134,9 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     used: roots,
     named,
     diagnostics: rootDiagnostics,
-  } = await findRoots(options, { surroundings, config: loaded.config, services, cacheDir });
+  } = await findRoots(options, { surroundings, config: loaded.config, profile: loaded.profile, services, cacheDir });
   const interrupted = await recoverInterrupted(allRoots, services?.recover, options.signal);
-  const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
+  const registry = await openRegistry(registryOptions(options, loaded, roots, cacheDir));
   const search = lazySearch(cacheDir);
   const executionPlaces = {
     base: await temporaryFolder(surroundings.env, surroundings.home),
@@ -189,6 +191,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
   let single: { readonly snapshot: SkillIndex; readonly source: SessionSource } | undefined;
   const runtime: Runtime = {
     config: loaded.config,
+    profile: loaded.profile,
     configFiles: loaded.files,
     roots,
     registry,
@@ -269,7 +272,7 @@ function lazySearch(cacheDir: string | undefined): SkillSearch {
 
 function registryOptions(
   options: RuntimeOptions,
-  config: Config,
+  { config, profile, forOwnSkills }: LoadedConfig,
   roots: readonly SkillRoot[],
   cacheDir: string | undefined,
 ): RegistryOptions {
@@ -278,9 +281,10 @@ function registryOptions(
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
     omitInvalid: options.mode === undefined && config.format?.mode === 'strict',
-    tolerated: findProfile(config.vocabulary).tolerates,
+    tolerated: profile.tolerates,
     blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? config.format?.mode === 'strict',
     visibility: config.skill_visibility ?? {},
+    projectVisibility: forOwnSkills.skill_visibility,
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,
     explain: options.explain ?? false,
     maxDepth: config.scan?.max_depth,

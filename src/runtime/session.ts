@@ -1,7 +1,7 @@
 import {
   actionFailed,
   failure,
-  kindOfFailure,
+  judgeFailure,
   buildLedger,
   quoted,
   reduceSession,
@@ -172,12 +172,9 @@ export function openSession(parts: SessionParts): Session {
     if (observation.code === 'record/failed') return observation;
     const { action, code, message } = observation;
     const failed = { type: 'action-fail', action, code, message } as const;
-    const kind = kindOfFailure(failed);
-    const isParallel = events
-      .slice(start)
-      .some((event) => event.type === 'action-fail' && kindOfFailure(event) === kind);
-    record(isParallel ? { ...failed, isParallel } : failed);
-    return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
+    const { event, isRepeated } = judgeFailure(state, failed, events.slice(start));
+    record(event);
+    return isRepeated ? { ...observation, isTerminal: true } : observation;
   };
 
   const observeLoad = (loaded: SkillLoaded, askedBy: AskedBy): void => {
@@ -201,6 +198,30 @@ export function openSession(parts: SessionParts): Session {
     state,
     journal,
   });
+
+  /** Loads happen one after the other: of two at the same time the second one sees what the first one has shown. */
+  let loads: Promise<unknown> = Promise.resolve();
+  const afterLoads = <Value>(
+    action: Action,
+    signal: AbortSignal | undefined,
+    perform: () => Promise<Value>,
+  ): Promise<Value> => {
+    if (action.type !== 'load_skill' && action.type !== 'select_documents') return perform();
+    const earlier = loads;
+    const performed = untilAborted(earlier, signal).then(perform);
+    loads = Promise.allSettled([earlier, performed]);
+    return performed;
+  };
+
+  const performNow = async (action: Action, options: PerformOptions, start: number): Promise<Observation> => {
+    try {
+      showCatalog();
+      const observation = await performAction(action, contextFor(action.type, options));
+      return observe(action, observation, options.askedBy ?? 'model', start);
+    } catch (error) {
+      return recordFailed(action, error);
+    }
+  };
 
   record(start);
   const session: Session = {
@@ -226,15 +247,9 @@ export function openSession(parts: SessionParts): Session {
     get ledger() {
       return buildLedger(events);
     },
-    async perform(action, options = {}) {
-      try {
-        showCatalog();
-        const start = events.length;
-        const observation = await performAction(action, contextFor(action.type, options));
-        return observe(action, observation, options.askedBy ?? 'model', start);
-      } catch (error) {
-        return recordFailed(action, error);
-      }
+    perform(action, options = {}) {
+      const start = events.length;
+      return afterLoads(action, options.signal, () => performNow(action, options, start));
     },
     fail: (failed) => observeFailure(failed),
     async declare(loads) {
@@ -317,4 +332,20 @@ function catalogContent({ text, tokens }: Catalog): ShownContent {
     tokens,
     reason: 'catalog',
   };
+}
+
+/** Waits for an earlier load, which may wait for a person. Rejects with the reason of the signal. */
+async function untilAborted(earlier: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = () => resolve();
+  });
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    signal?.throwIfAborted();
+    await Promise.race([earlier, stopped]);
+    signal?.throwIfAborted();
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }

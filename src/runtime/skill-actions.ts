@@ -29,7 +29,7 @@ interface ReadingContext {
 
 export interface ReadingLimits {
   readonly body: Parameters<typeof loadSkill>[1];
-  /** Characters of a file in one answer; absent: the default of the loader. */
+  /** Characters of a file in one answer; absent: the default of the loader, and no limit of its own for a document. */
   readonly resource: number | undefined;
   /** Characters of all documents of one answer, so that `*` cannot fill the context. */
   readonly documents: number;
@@ -45,6 +45,12 @@ export function readingLimits({ security }: Config): ReadingLimits {
     resource: security?.max_resource_characters,
     documents: security?.max_documents_characters ?? 48_000,
   };
+}
+
+/** The limits with the defaults of the loader, for a vocabulary whose own limits the configuration has already narrowed. */
+export function withBodyLimits({ body, ...others }: ReadingLimits): ReadingLimits {
+  const { maxLines = 500, maxCharacters = 40_000 } = body;
+  return { ...others, body: { ...body, maxLines, maxCharacters } };
 }
 
 export function readSkill(action: SkillAction, skill: SkillEntry, context: ReadingContext): Observation {
@@ -73,9 +79,9 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
   const known = loadStatus(before, body.report.digest, isKept);
   const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
-  const documents = chooseDocuments(skill, files, action.documents ?? [], {
+  const documents = chooseDocuments(skill, { files, unusable: body.unusable }, action.documents ?? [], {
     before: status === 'changed' ? undefined : before,
-    room: context.limits.documents,
+    limits: context.limits,
   });
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
   // `whole` returns the file as it is; instructions must not contain our tags.
@@ -84,7 +90,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const notes = [
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
-    ...unusableNotes(body.unusable),
+    ...unusableNotes(body.unusable.filter(({ path }) => action.documents?.includes(path) !== true)),
     ...(inert.commands.length > 0 ? [`${String(inert.commands.length)} commands in the text were not run`] : []),
     ...body.notes,
     ...documents.notes,
@@ -197,10 +203,10 @@ function select(
     const message = `the skill ${quoted(skill.name)} is not loaded`;
     return actionFailed(action.type, failure('skill/not-loaded', message));
   }
-  const { files } = listSkillFiles(skill.dir);
+  const files = listSkillFiles(skill.dir);
   const { mode, offset } = action;
   const selection = mode === 'clear' ? [] : action.documents;
-  const documents = chooseDocuments(skill, files, selection, { before: loaded, room: limits.documents, offset });
+  const documents = chooseDocuments(skill, files, selection, { before: loaded, limits, offset });
   const selected = selectDocuments(loaded?.documents ?? [], mode, documents.selected);
   return {
     type: 'documents-selected',
@@ -243,8 +249,7 @@ interface ChosenDocuments {
 
 interface DocumentContext {
   readonly before: Pick<LoadedSkill, 'documents' | 'unshown'> | undefined;
-  /** Characters of all documents together. */
-  readonly room: number;
+  readonly limits: Pick<ReadingLimits, 'documents' | 'resource'>;
   readonly offset?: number;
 }
 
@@ -254,9 +259,9 @@ interface DocumentContext {
  */
 function chooseDocuments(
   skill: SkillEntry,
-  files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
+  { files, unusable }: Pick<ReturnType<typeof listSkillFiles>, 'files' | 'unusable'>,
   selection: DocumentSelection,
-  { before, offset, ...limits }: DocumentContext,
+  { before, offset, limits }: DocumentContext,
 ): ChosenDocuments {
   const all = documentPaths(files, skill.file);
   const paths = selection === '*' ? all : [...new Set(selection)].toSorted();
@@ -267,8 +272,14 @@ function chooseDocuments(
   const selected: string[] = [];
   const omitted: string[] = [];
   const notes: string[] = [];
-  let { room } = limits;
+  const perDocument = limits.resource ?? Infinity;
+  let room = limits.documents;
   for (const path of paths) {
+    const refused = unusable.find((one) => one.path === path);
+    if (refused !== undefined) {
+      notes.push(`${quoted(path)} is not shown: ${refused.reason}`);
+      continue;
+    }
     if (!all.includes(path) && path !== skill.file) {
       const near = nearest(path, all);
       const hint = near.length === 0 ? '' : `; nearest: ${near.join(', ')}`;
@@ -279,9 +290,9 @@ function chooseDocuments(
       selected.push(path);
       continue;
     }
-    const read = readResourceFile(skill, path, { maxCharacters: room, offset });
+    const read = readResourceFile(skill, path, { maxCharacters: Math.min(room, perDocument), offset });
     if (read.type === 'failed') notes.push(`${quoted(path)} is not shown: ${read.failure.message}`);
-    else if (read.report.truncated && shown.length > 0) omitted.push(path);
+    else if (read.report.truncated && shown.length > 0 && room < perDocument) omitted.push(path);
     else {
       shown.push({ text: withoutOurTags(read.text), report: read.report });
       selected.push(path);

@@ -54,14 +54,14 @@ export function buildSkillTools(
       const cause = {
         code: 'input/invalid',
         message,
-        hint: `the tools are ${names.join(', ')}`,
+        hint: names.length === 0 ? 'answer without tools' : `the tools are ${names.join(', ')}`,
         nearest: nearest(name, names),
       } as const;
       // The vocabulary needs an action type to word a failure.
       const failed = actionFailed('load_skill', cause);
       const value = session.vocabulary.toFailure(failed, { action: undefined, done: [], offer: session.offer });
       const text = typeof value === 'string' ? value : JSON.stringify(value);
-      return { text, value, isError: true, isTerminal: session.state.endedBy !== undefined, observations: [] };
+      return { text, value, isError: true, isTerminal: failed.isTerminal, observations: [] };
     },
   };
 }

@@ -11,7 +11,8 @@ import {
 } from '#journal';
 import { policyHash } from './policy-hash.ts';
 import { VERSION } from '../version.ts';
-import { startSession, type MeasureText, type SessionOptions, type SessionSource } from './start-session.ts';
+import type { MeasureText } from './measured-texts.ts';
+import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';
 import { redacted } from './secrets/redact-value.ts';
 
@@ -120,11 +121,11 @@ export async function startRun(
 }
 
 function buildRunStart(
-  { index, project }: SessionSource,
+  { project }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent, trace }: RunOptions,
 ): RunStart {
-  const { execution } = session;
+  const { execution, index } = session;
   const mounts = (execution?.mounts ?? []).map(({ source, access }) => ({ path: source, access }));
   const { roots, durationMs, found, valid, leftOut, conflicts } = index.report;
   return {

@@ -3,7 +3,6 @@ import {
   executorTraits,
   isForModel,
   isProblem,
-  estimateTokens,
   packageArgument,
   readPackage,
   type Action,
@@ -21,22 +20,25 @@ import {
   namedIsolation,
   type VocabularyName,
 } from '#core';
-import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
+import { resolveSkill, settleSameNames, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
-import { openTreeDigests, thisProcess, sha256, type LockOwner } from '#platform';
+import { chooseProfile } from '#tools/profiles';
+import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
-import type { PackageOptions } from '#sandbox';
+import { packageOptions } from './execution/package-options.ts';
 import { locateInSkills } from './locate.ts';
+import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
-import { readingLimits } from './skill-actions.ts';
+import { readingLimits, withBodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
+import { chooseFormat } from './catalog-format.ts';
 import { withoutUnusable } from './unusable-skills.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
@@ -152,8 +154,13 @@ export async function startSession(source: SessionSource, options: SessionOption
   const { config } = source;
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
-  const index = withoutUnusable(source.index, vocabulary.profile?.unusable ?? []);
-  const configured = { ...vocabulary.profile?.settings?.session, ...config.session };
+  const profile = chooseProfile(options.vocabulary, { config, profile: source.loaded.profile });
+  const usable = withoutUnusable(source.index, profile.unusable ?? []);
+  const settled = settleSameNames(usable, { rule: profile.sameNames });
+  const index = settled === usable ? usable : trustedIndex(settled, source.trust, source.untrusted);
+  const isConfigured = profile === source.loaded.profile;
+  // The settings of the configured vocabulary are part of the configuration, where those of a project are narrowed.
+  const configured = isConfigured ? (config.session ?? {}) : { ...profile.settings?.session, ...config.session };
   const settings: SessionState['settings'] = {
     lifetime: options.lifetime ?? configured.lifetime ?? 'turn',
     maxLoaded: options.maxLoaded ?? configured.max_loaded ?? 8,
@@ -167,11 +174,10 @@ export async function startSession(source: SessionSource, options: SessionOption
   const known = buildOffer(index, settings, execution, host);
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
-  const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
-    searchTool,
+    searchTool: vocabulary.searchTool,
     emptyReason: offer.emptyReason,
-    ...defined({ format: catalogFormat }),
+    format: chooseFormat(config, vocabulary),
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
   const session = openSession({
@@ -181,7 +187,16 @@ export async function startSession(source: SessionSource, options: SessionOption
     offer,
     record: options.record,
     flush: options.flush,
-    actions: { ...actions, index, execution, host, servers, recall: options.recall, settle: options.settle },
+    actions: {
+      ...actions,
+      ...(isConfigured ? { limits: withBodyLimits(actions.limits) } : {}),
+      index,
+      execution,
+      host,
+      servers,
+      recall: options.recall,
+      settle: options.settle,
+    },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...defined({ budget }) }),
   });
   RUN_ANSWERS.set(session, actions.runAnswers);
@@ -322,7 +337,7 @@ function executionOffer({ executor, mounts, packages }: Execution): NonNullable<
 
 /** The executors are loaded only if programs may run. */
 async function execute(
-  { config, index, places, secrets, trust }: SessionSource,
+  { loaded, surroundings, config, index, places, secrets, trust }: SessionSource,
   options: ExecutionOptions,
   parent: Session | undefined,
 ): Promise<Execution> {
@@ -350,7 +365,7 @@ async function execute(
     mounts: projectMounts(config, places),
     ...defined(options),
     container: { ...container, ...defined(options.container ?? {}) },
-    packages: packageOptions(config, options),
+    packages: packageOptions(loaded, options, surroundings),
   };
   // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
@@ -361,37 +376,4 @@ async function execute(
 function projectMounts({ sandbox }: Config, { project }: SessionSource['places']): ExecutionOptions['mounts'] {
   const { project: access = 'none' } = sandbox ?? {};
   return access === 'none' ? [] : [{ folder: project, access, isProject: true, isOptional: true }];
-}
-
-/** Packages of the configuration, with what the caller names. */
-function packageOptions({ packages = {} }: Config, { packages: named = {} }: ExecutionOptions): PackageOptions {
-  const { environments, skills, offline, hosts } = packages;
-  return {
-    ...defined({ environments, skills, hosts }),
-    ...named,
-    ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
-  };
-}
-
-export interface MeasuredText {
-  readonly tokens: number;
-  /** SHA-256 in hex. */
-  readonly digest: string;
-}
-
-export type MeasureText = (text: string) => MeasuredText;
-
-/** A system prompt and a tool list for a few kinds of runs. */
-const REMEMBERED = 8;
-
-export function openMeasuredTexts(): MeasureText {
-  const known = new Map<string, MeasuredText>();
-  return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    if (known.size >= REMEMBERED) known.clear();
-    const measured = { tokens: estimateTokens(text), digest: sha256(text) };
-    known.set(text, measured);
-    return measured;
-  };
 }

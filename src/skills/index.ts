@@ -7,6 +7,7 @@
 export { cacheFileName, openRegistry } from './registry/registry.ts';
 export type { SkillIndex } from './registry/index-skills.ts';
 export { nearestNames, resolveSkill } from './registry/resolve-skill.ts';
+export { settleSameNames } from './registry/same-names.ts';
 export { findFilesNamed } from './registry/find-files.ts';
 
 // The catalog that a model sees, and search.

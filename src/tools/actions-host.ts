@@ -38,7 +38,9 @@ const readFile: ToolRow = defineTool({
     return isProblem(found) ? found : [{ type: 'read_resource', ...found, lines }];
   },
   toResult([observation]) {
-    return observation?.type === 'file-read' ? showFile(observation) : showRead(observed(observation, 'read_resource'));
+    if (observation?.type === 'file-read') return showFile(observation);
+    const read = observed(observation, 'read_resource');
+    return { ok: true, path: `${read.skill.name}/${read.report.path}`, ...showRead(read) };
   },
 });
 
@@ -98,7 +100,7 @@ function showResources({ skill, files, filesCut }: OfType<Observation, 'resource
   return {
     ok: true,
     skill: skill.name,
-    files: inOrder(files).map(({ path, bytes }) => ({ path, bytes })),
+    files: inOrder(files).map(({ path, bytes }) => ({ path, kind: 'file', bytes })),
     truncated: filesCut,
   };
 }
@@ -174,7 +176,7 @@ const deleteFile: ToolRow = singleAction({
 
 const networkRequest: ToolRow = singleAction({
   name: 'network_request',
-  description: 'Send a request to a server. Only granted hosts can be reached; the user may be asked first.',
+  description: 'Send a request to a server. The user is asked first, unless a rule allows the host.',
   action: 'network_request',
   schema: () =>
     jsonSchema.section(
@@ -207,10 +209,10 @@ function canRead(offer: Offer): boolean {
 
 export const HOST_TOOLS: readonly ToolRow[] = [readFile, listDirectory, grep, writeFile, deleteFile, networkRequest];
 
-export const continueWith: ContinueCall = (path, offset) =>
-  `load_resource(relative_path=${path}, offset=${String(offset)})`;
+export const continueWith: ContinueCall = (skill, path, offset) =>
+  `load_resource(skill=${skill}, relative_path=${path}, offset=${String(offset)})`;
 
-export function showRead(read: OfType<Observation, 'resource-read'>): unknown {
+export function showRead(read: OfType<Observation, 'resource-read'>): object {
   const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
   const notes = readNotes(read, continueWith);
   return {

@@ -111,7 +111,7 @@ export const skillsAgent: Vocabulary = {
   profile: PROFILES['skills-agent'],
   tools: [selectSkills, loadResource, runScript, finalAnswer, ...HOST_TOOLS],
   loadTool: 'select_skills',
-  catalogFormat: 'lines',
+  catalogFormat: PROFILES['skills-agent'].settings.catalog.format,
   guidance: (offered) =>
     guidanceFor(offered, [
       'When a task fits a skill, call select_skills first; select one or two at a time.',

@@ -1,8 +1,10 @@
 import {
+  cleanText,
   jsonSchema,
   isProblem,
   escapeHeaderLines,
   failure,
+  nearest,
   printable,
   quoted,
   toRelativePath,
@@ -18,6 +20,7 @@ import { canRun, singleAction } from './single-action.ts';
 import {
   NOTE_MARK,
   askedSkill,
+  unknownSkill,
   failureHint,
   failureText,
   inOrder,
@@ -35,10 +38,8 @@ const RESOURCES = '## Available Resources';
 const SKILL = '## Skill:';
 const DOCUMENT = '## Document:';
 
-const continueWith =
-  (skill: string): ContinueCall =>
-  (path, offset) =>
-    `file_read(file=${printable(skill)}/${path}, offset=${String(offset)})`;
+const continueWith: ContinueCall = (skill, path, offset) =>
+  `file_read(file=${skill}/${path}, offset=${String(offset)})`;
 
 const request: ToolRow = singleAction({
   name: 'skill_request',
@@ -50,10 +51,11 @@ const request: ToolRow = singleAction({
     const { skill, text: body, files } = loaded;
     const note = loadNote(loaded, offer);
     const paths = files.map(({ path }) => path);
-    const content =
-      note ?? withNotes(withResources(body, skill.dir, paths), loadNotes(loaded, continueWith(skill.name)));
+    const content = note ?? withNotes(withResources(body, skill.dir, paths), loadNotes(loaded, continueWith));
     return succeeded({ content });
   },
+  // ManusX has the tool without skills, too: it answers that there is no such skill.
+  isOffered: () => true,
 });
 
 const fileRead: ToolRow = singleAction({
@@ -75,7 +77,7 @@ const fileRead: ToolRow = singleAction({
   },
   toResult: (read) =>
     succeeded({
-      content: withNotes(escapeHeaderLines(read.text, [NOTE_MARK]), readNotes(read, continueWith(read.skill.name))),
+      content: withNotes(escapeHeaderLines(read.text, [NOTE_MARK]), readNotes(read, continueWith)),
     }),
 });
 
@@ -85,7 +87,11 @@ function locatedInLoaded(file: string, offer: Offer): NonNullable<ReturnType<Off
   if (reading === undefined || isProblem(reading)) return located(file, offer);
   const owners = offer.loaded().filter(({ files }) => files.includes(reading));
   const [owner] = owners;
-  if (owner === undefined) return located(file, offer);
+  if (owner === undefined)
+    return failure('path/not-offered', `${quoted(file)} is a file of no loaded skill`, {
+      hint: 'request the skill with skill_request first, or name it: <skill>/<path in the skill>',
+      nearest: nearest(reading.split('/', 1)[0] ?? '', offer.skills),
+    });
   if (owners.length === 1) return { skill: owner.id, path: reading };
   const names = owners.map(({ name }) => name);
   return failure(
@@ -115,7 +121,10 @@ const fileWrite: ToolRow = singleAction({
     ),
   toAction({ file, content }) {
     const reading = toRelativePath(file);
-    if (isProblem(reading)) return reading;
+    if (isProblem(reading))
+      return failure(reading.code, reading.message, {
+        hint: 'give a path relative to the workspace, such as extract.py',
+      });
     return { type: 'write_file', path: `workspace://work/${reading}`, content };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
@@ -128,7 +137,7 @@ export const manusx: Vocabulary = {
   profile: PROFILES.manusx,
   tools: [request, fileRead, shellExec, fileWrite],
   loadTool: 'skill_request',
-  catalogFormat: 'expertise',
+  catalogFormat: PROFILES.manusx.settings.catalog.format,
   // The catalog has the heading and the only sentence that ManusX injects.
   guidance: () => '',
   showLoaded: ({ name, dir, text: body, files, documents }) =>
@@ -136,10 +145,12 @@ export const manusx: Vocabulary = {
       `${SKILL} ${printable(name)}\n\n${withResources(body, dir, files)}`,
       ...documents.map((document) => `${DOCUMENT} ${printable(document.path)}\n\n${inert(document.text.trim())}`),
     ].join('\n\n'),
-  toFailure: (failed, { action }) =>
-    failed.code === 'skill/unknown'
-      ? { success: false, message: `Skill '${askedSkill(action)}' not found`, hint: failureHint(failed) }
-      : { success: false, message: failureText(failed) },
+  toFailure(failed, { action }) {
+    const { subject } = unknownSkill(failed, `Skill '${askedSkill(action)}' not found`);
+    return subject === undefined
+      ? { success: false, message: failureText(failed) }
+      : { success: false, message: cleanText(subject), hint: failureHint(failed) };
+  },
 };
 
 function succeeded(data: Readonly<Record<string, unknown>>): unknown {

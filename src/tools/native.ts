@@ -28,7 +28,8 @@ import {
 
 const LAST_LINE = 10_000_000;
 
-const continueWith: ContinueCall = (path, offset) => `read_resource(path=${path}, offset=${String(offset)})`;
+const continueWith: ContinueCall = (skill, path, offset) =>
+  `read_resource(skill=${skill}, path=${path}, offset=${String(offset)})`;
 
 const search: ToolRow = singleAction({
   name: 'search_skills',

@@ -17,6 +17,7 @@ import {
   NOTE_MARK,
   ROUTING_ONLY,
   askedSkill,
+  unknownSkill,
   failureText,
   guidanceFor,
   inOrder,
@@ -31,8 +32,8 @@ import {
 /** The folders from which openseed lets a model read files. */
 const FOLDERS = ['references', 'assets', 'scripts'];
 
-const continueWith: ContinueCall = (path, offset) =>
-  `load_skill_asset(relative_path=${path}, offset=${String(offset)})`;
+const continueWith: ContinueCall = (skill, path, offset) =>
+  `load_skill_asset(skill_name=${skill}, relative_path=${path}, offset=${String(offset)})`;
 
 /** openseed answers without skills, too: with an empty list, or that there is no such skill. */
 const always = (): boolean => true;
@@ -156,7 +157,7 @@ export const openseed: Vocabulary = {
   toFailure: (failed, { action }) =>
     failureText(failed, {
       searchTool: search.name,
-      ...(failed.code === 'skill/unknown' ? { subject: `Skill not found: ${askedSkill(action)}` } : {}),
+      ...unknownSkill(failed, `Skill not found: ${askedSkill(action)}`),
     }),
 };
 

@@ -16,8 +16,8 @@ const MOST_NAMES_IN_ENUM = 256;
 const MOST_RESULTS = 50;
 export const DEFAULT_RESULTS = 5;
 
-/** No file that is shown is longer. */
-const LAST_OFFSET = 10_000_000;
+/** No file that is shown is longer: its bytes are bounded by 4 for each character of the longest answer. */
+const LAST_OFFSET = 40_000_000;
 
 /** The name of a skill that was loaded or listed. */
 export const skillName = {

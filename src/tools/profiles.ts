@@ -1,4 +1,7 @@
-import { VOCABULARY_NAMES, type Profile, type VocabularyName } from '#core';
+import { VOCABULARY_NAMES, type Config, type Profile, type Vocabulary, type VocabularyName } from '#core';
+
+/** As large as the settings can be: the system shows every body whole. */
+const WHOLE_BODIES = { max_skill_body_lines: 100_000, max_skill_body_characters: 10_000_000 } as const;
 
 /** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {
@@ -6,11 +9,11 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   use_default_roots: false,
   scan: { max_depth: 1 },
   sandbox: { project: 'read' },
-  security: { max_resource_characters: 10_000_000 },
+  security: { ...WHOLE_BODIES, max_resource_characters: 10_000_000 },
 } as const;
 
-/** YAML that a parser of YAML refuses, and what the frontmatter must have. */
-const NEITHER_PARSED_NOR_NAMED = [
+/** YAML that a parser of YAML refuses, what the frontmatter must have, and another spelling of SKILL.md. */
+const UNUSABLE = [
   'frontmatter/invalid-yaml',
   'frontmatter/unquoted-colon',
   'frontmatter/unquoted',
@@ -18,6 +21,7 @@ const NEITHER_PARSED_NOR_NAMED = [
   'frontmatter/tab',
   'name/missing',
   'description/missing',
+  'file/case',
 ] as const;
 
 /** What each vocabulary sets beside its tools; `src/core/profile.ts` says how to add to it. Apart from the tools, which commands such as `list` do not load. */
@@ -25,20 +29,29 @@ export const PROFILES = {
   skillwright: {},
   openseed: {
     settings: ONE_ROOT_AND_WHOLE_FILES,
-    unusable: NEITHER_PARSED_NOR_NAMED,
+    unusable: UNUSABLE,
+    sameNames: 'folder',
+    oneRoot: 'document-root',
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
   },
   trpc: {
+    settings: { builtin: false, catalog: { format: 'list' }, security: WHOLE_BODIES },
     agentPlacement: 'system',
     offersPrograms: true,
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
   },
   manusx: {
-    // The prompt has every skill.
-    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { budget_tokens: 1_000_000 } },
-    unusable: NEITHER_PARSED_NOR_NAMED,
+    // The prompt has every skill, and no skill that was requested is forgotten.
+    settings: {
+      ...ONE_ROOT_AND_WHOLE_FILES,
+      catalog: { budget_tokens: 1_000_000, format: 'expertise' },
+      session: { max_loaded: 1_000 },
+    },
+    unusable: UNUSABLE,
+    sameNames: 'first-path',
+    oneRoot: 'project',
     projectFolders: ['backend/skills'],
     installFolder: { project: 'backend/skills' },
   },
@@ -49,6 +62,7 @@ export const PROFILES = {
       // A skill is a direct folder of a root.
       scan: { max_depth: 1 },
       use_default_roots: false,
+      catalog: { format: 'lines' },
     },
     // Its strict mode refuses a frontmatter that cannot be parsed, lacks a field, is nested or too long; it has no rules for names.
     tolerates: [
@@ -75,4 +89,13 @@ export const PROFILES = {
 export function findProfile(name: string | undefined): Profile {
   const known = VOCABULARY_NAMES.find((one) => one === name);
   return known === undefined ? PROFILES.skillwright : PROFILES[known];
+}
+
+/** The profile of the vocabulary of a session; that of the configuration is already narrowed. */
+export function chooseProfile(
+  vocabulary: string | Vocabulary | undefined,
+  configured: { readonly config: Pick<Config, 'vocabulary'>; readonly profile: Profile },
+): Profile {
+  if (vocabulary === undefined || vocabulary === configured.config.vocabulary) return configured.profile;
+  return typeof vocabulary === 'string' ? findProfile(vocabulary) : (vocabulary.profile ?? {});
 }

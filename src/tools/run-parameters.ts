@@ -8,7 +8,8 @@ const MOST_BYTES = 1_099_511_627_776;
 
 export const environment = jsonSchema.map('Environment variables.', jsonSchema.text('Its value.'));
 
-export const timeout = jsonSchema.count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
+/** In the system of trpc 0 is the default, too. */
+export const timeout = jsonSchema.count('Timeout of the command in seconds.', 0, DAY_IN_SECONDS, 300);
 
 const outputs = jsonSchema.section(
   'Files to collect: {globs, inline, save, name_template, max_files, max_file_bytes, max_total_bytes}.',
@@ -77,7 +78,12 @@ export const yieldTime = (byDefault: number) =>
 export const pollLines = named(jsonSchema.count('Maximum lines of output to return.', 1, 20_000, 40));
 
 export function toProgramOptions({ env, stdin, timeout: timeoutSeconds, packages = [] }: RunInput) {
-  return { env, stdin, timeoutSeconds, packages: packages.length === 0 ? undefined : packages };
+  return {
+    env,
+    stdin,
+    timeoutSeconds: timeoutSeconds || undefined,
+    packages: packages.length === 0 ? undefined : packages,
+  };
 }
 
 /** Passes both forms of requesting files on as given; one mechanism handles them. */

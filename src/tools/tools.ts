@@ -37,11 +37,11 @@ export interface SkillTool {
 }
 
 export interface ToolAnswer {
-  /** The content of a tool message: strings as they are, other values as JSON. */
+  /** The content of a tool message: strings as they are, other values as JSON; with a note about unknown parameters unless it is a list. */
   readonly text: string;
   readonly value: unknown;
   readonly isError: boolean;
-  /** The same kind of failure occurred too often: all further calls fail, and the model must answer. */
+  /** This kind of failure occurred three times or more since the action last succeeded: the model should answer without tools. */
   readonly isTerminal: boolean;
   readonly observations: readonly Observation[];
   /** Why there are no skills to answer with; absent if there are. */
@@ -152,13 +152,13 @@ function toAnswer(
   { done, failed, action, ignored = [] }: Outcome,
   { vocabulary, offer }: ToolsOptions,
 ): ToolAnswer {
-  const result =
+  const value =
     failed === undefined
       ? row.toResult(done, offer)
       : vocabulary.toFailure(withToolName(row.name, failed), { action, done, offer });
-  const value = withIgnored(result, ignored);
+  const shown = withIgnored(value, ignored);
   return {
-    text: typeof value === 'string' ? value : JSON.stringify(value ?? null),
+    text: typeof shown === 'string' ? shown : JSON.stringify(shown ?? null),
     value,
     isError: failed !== undefined,
     isTerminal: failed?.isTerminal ?? false,
@@ -167,7 +167,7 @@ function toAnswer(
   };
 }
 
-/** Adds a note about unknown parameters where the result has a place for it: at the end of a text, or as a key of an object. */
+/** Adds a note about unknown parameters to what a model is shown, where it has a place for it: at the end of a text, or as a key of an object. */
 function withIgnored(value: unknown, ignored: readonly string[]): unknown {
   if (ignored.length === 0) return value;
   const note = `ignored unknown parameters: ${ignored.map((name) => quoted(name)).join(', ')}`;

@@ -131,8 +131,8 @@ const workspaceExec: ToolRow = defineTool({
         env: named(environment),
         stdin: named(jsonSchema.text('The standard input of the command.')),
         timeout: named(timeout),
-        timeout_sec: rare(jsonSchema.count('Alias of timeout.', 1, DAY_IN_SECONDS)),
-        timeoutSec: rare(jsonSchema.count('Alias of timeout.', 1, DAY_IN_SECONDS)),
+        timeout_sec: rare(jsonSchema.count('Alias of timeout.', 0, DAY_IN_SECONDS)),
+        timeoutSec: rare(jsonSchema.count('Alias of timeout.', 0, DAY_IN_SECONDS)),
         ...onlyIf(canTalk(offer), sessionParameters),
       },
       ['command'],
@@ -140,7 +140,7 @@ const workspaceExec: ToolRow = defineTool({
   toActions({ command: line, cwd = '', tty, pty, background, ...input }, offer) {
     // Other actions without a skill start in work/; an absolute or $WORK_DIR path is used as it is.
     const folder = /^[/$]/.test(cwd) ? cwd : `$WORKSPACE_DIR/${cwd}`;
-    const seconds = input.timeout ?? input.timeout_sec ?? input.timeoutSec;
+    const seconds = input.timeout || input.timeout_sec || input.timeoutSec;
     const command = { command: line, cwd: folder, ...toProgramOptions({ ...input, timeout: seconds }) };
     const wait = background === true ? 0 : (input.yield_time_ms ?? input.yieldMs);
     const terminal = tty === true || pty === true;

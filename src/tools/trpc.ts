@@ -24,6 +24,7 @@ import {
   inOrder,
   loadNote,
   loadNotes,
+  unknownSkill,
   withNotes,
   type ContinueCall,
 } from './wording.ts';
@@ -36,8 +37,8 @@ const documentParameters = {
   include_all_docs: named(jsonSchema.flag('Include every document of the skill.')),
 };
 
-const continueWith: ContinueCall = (path, offset) =>
-  `skill_select_docs(docs=[${path}], mode=add, offset=${String(offset)})`;
+const continueWith: ContinueCall = (skill, path, offset) =>
+  `skill_select_docs(skill=${skill}, docs=[${path}], mode=add, offset=${String(offset)})`;
 
 const load: ToolRow = singleAction({
   name: 'skill_load',
@@ -60,7 +61,7 @@ function loadResult(loaded: OfType<Observation, 'skill-loaded'>, offer: Offer): 
   if (offer.placement === 'system') return withNotes(line, notes);
   const note = loadNote(loaded, offer);
   if (note !== undefined && documents.length === 0) return withNotes(`${line}\n\n${note}`, notes);
-  const content = materialised({ name: skill.name, text, documents: documents.map(shown) });
+  const content = materialised({ name: skill.name, text, documents: documents.map(shown) }, note === undefined);
   return `${line}\n\n${withNotes(content, [...notes, ...(note === undefined ? [] : [note])])}`;
 }
 
@@ -101,7 +102,7 @@ const selectDocs: ToolRow = defineTool({
       return { ...selection(skill.name, selected, 'replace'), content: loadResult(observation, offer) };
     }
     const { skill, selected, mode, documents, omitted, notes = [] } = observed(observation, 'select_documents');
-    const all = [...documentNotes({ documents, ...(omitted && { omitted }) }, continueWith), ...notes.map(printable)];
+    const all = [...documentNotes({ skill, documents, omitted }, continueWith), ...notes.map(printable)];
     const isShown = offer.placement === 'tool-results' && documents.length > 0;
     const content = withNotes(isShown ? documentsText(documents.map(shown)).trim() : '', all);
     return { ...selection(skill.name, selected, mode), ...(content === '' ? {} : { content }) };
@@ -148,7 +149,7 @@ export const trpc: Vocabulary = {
   profile: PROFILES.trpc,
   tools: [load, selectDocs, listDocs, ...TRPC_RUN],
   loadTool: 'skill_load',
-  catalogFormat: 'list',
+  catalogFormat: PROFILES.trpc.settings.catalog.format,
   guidance: (offered) =>
     guidanceFor(offered, [
       'When a task fits a skill, call skill_load first.',
@@ -156,10 +157,9 @@ export const trpc: Vocabulary = {
       'Then run the commands that the instructions name with skill_run.',
       'Documents that the instructions refer to: name them in skill_load, or choose from skill_list_docs with skill_select_docs.',
     ]),
-  showLoaded: materialised,
+  showLoaded: (content) => materialised(content),
   stateDelta: trpcStateDelta,
-  toFailure: (failed, { action }) =>
-    failureText(failed, failed.code === 'skill/unknown' ? { subject: `unknown skill: ${askedSkill(action)}` } : {}),
+  toFailure: (failed, { action }) => failureText(failed, unknownSkill(failed, `unknown skill: ${askedSkill(action)}`)),
 };
 
 interface DocumentInput {
@@ -178,12 +178,12 @@ function shown({ text, report }: OfType<Observation, 'skill-loaded'>['documents'
 }
 
 /** Renders a loaded skill in the format of trpc. No text can pass for the start of another one. */
-function materialised({
-  name,
-  text,
-  documents,
-}: Pick<Parameters<Vocabulary['showLoaded']>[0], 'name' | 'text' | 'documents'>): string {
-  const body = text === '' ? '' : `[Loaded] ${printable(name)}\n\n${inert(text)}\n`;
+function materialised(
+  { name, text, documents }: Pick<Parameters<Vocabulary['showLoaded']>[0], 'name' | 'text' | 'documents'>,
+  hasBody = true,
+): string {
+  const head = `[Loaded] ${printable(name)}\n`;
+  const body = !hasBody ? '' : inert(text) === '' ? head : `${head}\n${inert(text)}\n`;
   const names = inOrder(documents)
     .map(({ path }) => printable(path))
     .join(', ');

@@ -62,7 +62,14 @@ export function withToolName(tool: string, failed: ActionFailed): ActionFailed {
 
 /** The requested skill, if the action names one. */
 export function askedSkill(action: Action | undefined): string {
-  return action !== undefined && 'skill' in action ? printable(sliceStart(action.skill ?? '', LONGEST_NAME)) : '';
+  const name = action !== undefined && 'skill' in action ? (action.skill ?? '') : '';
+  return name.trim() === '' ? '(empty name)' : printable(sliceStart(name, LONGEST_NAME));
+}
+
+/** To the systems that ours stands for, a skill that is hidden until the user trusts it is unknown. Our reason follows their words. */
+export function unknownSkill(failed: ActionFailed, words: string): { readonly subject?: string } {
+  if (failed.code === 'skill/unknown') return { subject: words };
+  return failed.code === 'skill/untrusted' ? { subject: `${words}: ${failed.message}` } : {};
 }
 
 /** The next step. An agent ends its run at a terminal failure; other sessions go on, so the text does not claim an end. */
@@ -93,12 +100,12 @@ export function loadNote({ status, skill }: SkillLoaded, { placement }: Offer): 
 }
 
 /** How a vocabulary continues a file that was cut, as a call that a model can make. */
-export type ContinueCall = (path: string, offset: number) => string;
+export type ContinueCall = (skill: string, path: string, offset: number) => string;
 
 /** Notes about a loaded skill and its documents, including what was cut. */
 export function loadNotes(loaded: SkillLoaded, continueWith: ContinueCall): readonly string[] {
   return [
-    ...cutNotes(loaded.report, continueWith),
+    ...cutNotes(loaded.skill, loaded.report, continueWith),
     ...documentNotes(loaded, continueWith),
     ...loaded.notes.map((note) => printable(note)),
   ];
@@ -106,19 +113,19 @@ export function loadNotes(loaded: SkillLoaded, continueWith: ContinueCall): read
 
 /** Notes about documents that are cut or did not fit. */
 export function documentNotes(
-  { documents, omitted = [] }: Pick<SkillLoaded, 'documents' | 'omitted'>,
+  { skill, documents, omitted = [] }: Pick<SkillLoaded, 'skill' | 'documents' | 'omitted'>,
   continueWith: ContinueCall,
 ): readonly string[] {
   const names = omitted.map((path) => printable(path)).join(', ');
   return [
-    ...documents.flatMap(({ report }) => cutNotes(report, continueWith)),
+    ...documents.flatMap(({ report }) => cutNotes(skill, report, continueWith)),
     ...(omitted.length === 0 ? [] : [`not shown, because the answer is full: ${names}; request them separately`]),
   ];
 }
 
 /** Notes about a file. */
 export function readNotes(read: OfType<Observation, 'resource-read'>, continueWith: ContinueCall): readonly string[] {
-  const { isBinary, mediaType, report, lines, totalLines, headings, notes } = read;
+  const { skill, isBinary, mediaType, report, lines, totalLines, headings, notes } = read;
   return [
     ...(isBinary
       ? [`${printable(report.path)} is a binary file (${mediaType}, ${bytesText(report.bytes)}) and is not shown`]
@@ -126,17 +133,20 @@ export function readNotes(read: OfType<Observation, 'resource-read'>, continueWi
     ...(report.truncated
       ? [`showing lines ${String(lines.from)} to ${String(lines.to)} of ${String(totalLines)}`]
       : []),
-    ...cutNotes(report, continueWith),
+    ...cutNotes(skill, report, continueWith),
     ...(headings.length === 0 ? [] : [`the headings are: ${headings.map((name) => printable(name)).join('; ')}`]),
     ...notes.map((note) => printable(note)),
   ];
 }
 
 function cutNotes(
-  { path, next }: OfType<Observation, 'skill-loaded'>['report'],
+  { name }: SkillLoaded['skill'],
+  { path, next }: SkillLoaded['report'],
   continueWith: ContinueCall,
 ): readonly string[] {
-  return next === undefined ? [] : [`${printable(path)} is cut; continue with ${continueWith(printable(path), next)}`];
+  if (next === undefined) return [];
+  const shown = printable(path);
+  return [`${shown} is cut; continue with ${continueWith(printable(name), shown, next)}`];
 }
 
 /** The prefix of notes; lines of a skill text must not start with it. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { ApprovalDetail, ApprovalRequest } from '../../src/core/approval.ts';
+import { FRAME } from '../../src/core/text/framed-text.ts';
 import { cleanText } from '../../src/core/text/text.ts';
 import { approvalSummary } from '../../src/cli/terminal/approval-summary.ts';
 import { runs } from '../property-runs.ts';
@@ -54,6 +55,21 @@ describe('the question', () => {
     };
     expect(inFolder('$PROJECT_DIR')).toEqual(['run in project for release: npm test', true]);
     expect(inFolder('$PROJECT_DIR/packages/a')).toEqual(['run command for release: npm test', false]);
+  });
+
+  test('names the files of the machine that a program gets, in a frame, and is not whole', () => {
+    const inputs = ['/home/ann/notes.txt', '/tmp/a\nb', ...'cdefg'].map((file) => ({ from: `host://${file}` }));
+    const withInputs = (count: number): readonly string[] => {
+      const some = [{ from: 'artifact://a' }, ...inputs.slice(0, count)];
+      const action = { type: 'run_command', command: 'wc x', inputs: some } as const;
+      const { lines, isWhole } = approvalSummary(commandRequest('wc x', { action }), 80);
+      expect(isWhole).toBe(false);
+      return lines.slice(1);
+    };
+    expect(withInputs(0)).toEqual([]);
+    const label = '  it gets a copy of files of this machine:';
+    expect(withInputs(2)).toEqual([label, `${FRAME}/home/ann/notes.txt`, `${FRAME}"/tmp/a\\nb"`]);
+    expect(withInputs(7).slice(-2)).toEqual([`${FRAME}d`, '  and 3 more']);
   });
 
   test('is not whole where something else is given with the command, or does not fit', () => {

@@ -18,6 +18,7 @@ import {
 import { openTrust } from '../../src/policy/trust.ts';
 import { commandRequest, requestOf } from '../policy/approval-request.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
+import { needs } from '../needs.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 
 interface World {
@@ -228,5 +229,28 @@ describe('trust', () => {
       await run('trust', '--list', '--revoke'),
     ].map(({ status }) => status);
     expect(statuses).toEqual([1, 2, 2, 2]);
+  });
+});
+
+describe('a file of the machine as an input', needs('bubblewrap'), () => {
+  test('is given by --yes only if it is of the project or granted', async () => {
+    const { cwd, run } = world();
+    const outside = scratch();
+    writeSkill(path.join(cwd, 'home/.agents/skills/demo'));
+    for (const folder of [cwd, outside]) writeFileSync(path.join(folder, 'notes.txt'), `notes of ${folder}`);
+    writeFileSync(path.join(cwd, '.env'), 'KEY=1');
+    const call = (file: string, ...more: readonly string[]): Promise<CliResult> => {
+      const inputs = [{ from: `host://${file}`, to: 'work/inputs/x' }];
+      const input = { skill: 'demo', command: 'cat $WORK_DIR/inputs/x', inputs };
+      const flags = ['--vocabulary', 'trpc', '--executor', 'bubblewrap', '--yes', '-q', ...more];
+      return run('call', 'skill_run', JSON.stringify(input), ...flags);
+    };
+    const given = await call(path.join(cwd, 'notes.txt'));
+    expect([given.status, given.out]).toEqual([0, expect.stringContaining(`notes of ${cwd}`)]);
+    const file = path.join(outside, 'notes.txt');
+    for (const refused of [await call(file), await call(path.join(cwd, '.env')), await call(file, '--auto')])
+      expect([refused.status, refused.out]).toEqual([3, '']);
+    const granted = await call(file, '--set', `policy.allow=["host_input(${outside}/**)"]`);
+    expect([granted.status, granted.out]).toEqual([0, expect.stringContaining(`notes of ${outside}`)]);
   });
 });

@@ -112,6 +112,17 @@ describe('from a pipe', () => {
     expect(recorded(folder).messages).toEqual(['one', 'other']);
   });
 
+  test('--resume goes on in the vocabulary of the chat', async () => {
+    const folder = scratch();
+    await piped(folder, [...RULES, '--vocabulary', 'trpc'], 'one\n');
+    await piped(folder, [...RULES, '--resume', 'last'], 'two\n');
+    const runs = path.join(folder, '.agent/runs');
+    expect(listRuns(runs).map((run) => readRun(run.path, { content: 'start' }).info.vocabulary)).toEqual([
+      'trpc',
+      'trpc',
+    ]);
+  });
+
   test.each([
     ['no chat was there', ['--model', 'rules', '--resume', 'last'], 1, 'no earlier chat in this project'],
     ['a model that is not there', ['--model', 'nobody/nothing'], 4, 'error'],

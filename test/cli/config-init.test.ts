@@ -28,7 +28,7 @@ block_angle_brackets_in_frontmatter = true
 `;
 
 const NOT_FROM_A_PROJECT =
-  'not from a project: sandbox.project, security.max_resource_characters; set vocabulary in ~/.agent/config.json, or pass --vocabulary\n';
+  'not from a project: catalog.budget_tokens, session.max_loaded, sandbox.project, security.max_skill_body_lines, security.max_skill_body_characters, security.max_resource_characters; set vocabulary in ~/.agent/config.json, or pass --vocabulary\n';
 
 describe('config init --from', () => {
   test('shows the file, asks before it writes, and then the project runs as one of that system', async () => {

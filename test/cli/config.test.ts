@@ -123,6 +123,13 @@ describe('config explain', () => {
     expect(out).toMatch(/^telemetry\.headers\.authorization +"\[hidden\]" /m);
   });
 
+  test('says that allow rules of a project grant nothing', async () => {
+    writeFiles(folder, { 'asks/.agent/config.json': '{"policy": {"allow": ["run_command"]}}' });
+    const { out, err } = await cli(path.join(folder, 'asks'), ['config', 'explain', 'policy.allow']);
+    expect(out).toContain('["run_command"]');
+    expect(err).toBe('allow rules of a project grant nothing: they are exceptions to its own policy.default\n');
+  });
+
   test('knows keys without a value, and guesses those that are none', async () => {
     expect(await cli(folder, ['config', 'explain', 'model.provider'])).toMatchObject({
       status: 0,

@@ -17,8 +17,6 @@ export type RequirementId = `${string}-${number}`;
 const OPEN: Readonly<Record<RequirementId, string>> = {
   'DOC-1': 'executed tutorials, docs in the package, a site',
   'TRUE-2': 'promises on pages tied to tests',
-  'POL-13': 'directions of configuration keys',
-  'EXEC-14': 'files created during a run, runtimes below the home folder',
   'SCAN-2': 'data flow across files',
   'EVAL-14': 'equal arms, intention to treat, validity',
   'ACT-1': 'all of it',

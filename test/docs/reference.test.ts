@@ -120,10 +120,13 @@ test('docs/error-codes.md lists every error, failure and problem of a chain', ()
 
 const OVERRIDES: Readonly<Record<Exclude<OverrideRule, object>, string>> = {
   replaces: 'decides',
-  precedes: 'its entries come first',
+  precedes: 'its entries come first, and need trust',
+  own: 'only for its own skills, where you set nothing',
+  hides: 'hides any skill; shows more only of its own, where you set nothing',
   adds: 'adds',
   least: 'the smaller value',
   on: 'can turn it on',
+  off: 'can turn it off',
   within: 'only what you allow too',
   isolates: 'only isolating executors, if you chose none',
   apart: 'only `ask` and `deny` count',

@@ -1,11 +1,16 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+
 import { listAccesses, lineSubject } from '../../src/policy/action-access.ts';
+import { decideAccesses } from '../../src/policy/decide-accesses.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { builtInRules } from '../../src/policy/protected-names.ts';
 import { ALWAYS_ON, BY_RISK, decide, narrowPolicy, narrowingLayer, type Policy } from '../../src/policy/policy.ts';
 import { readRule } from '../../src/policy/policy-rule.ts';
 import { skillLayer } from '../../src/policy/skill-rules.ts';
 import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { USER, command, effectOf, host, onPath, policyOf, rules, script, skillGrants } from './policy-support.ts';
 import type { Access } from '../../src/policy/access.ts';
 
@@ -339,14 +344,37 @@ describe('what is built in', () => {
 });
 
 describe('several things at once', () => {
-  test('a secret file of the machine as an input is high risk, any other one medium', async () => {
-    const risk = async (from: string): Promise<unknown> =>
-      decide(policyOf({}), await listAccesses({ type: 'run_command', command: 'cat x', inputs: [{ from }] }, {})).risk;
-    expect([
-      await risk('host:///home/ann/.ssh/id_rsa'),
-      await risk('host:///home/ann/app/.env'),
-      await risk('host:///home/ann/notes.txt'),
-    ]).toEqual(['high', 'high', 'medium']);
+  test('a file of the machine as an input is high risk, one of the project medium, unless it is secret or a link outside', async () => {
+    const folder = scratch();
+    const project = path.join(folder, 'app');
+    mkdirSync(project);
+    for (const file of ['app/data.csv', 'app/.env', 'notes.txt']) writeFileSync(path.join(folder, file), '');
+    symlinkSync('../notes.txt', path.join(project, 'link.txt'));
+    const risk = async (file: string): Promise<unknown> => {
+      const inputs = [{ from: `host://${path.join(folder, file)}` }];
+      const accesses = await listAccesses({ type: 'run_command', command: 'cat x', inputs }, { project });
+      return decide(policyOf({}), accesses).risk;
+    };
+    const files = ['notes.txt', 'app/data.csv', 'app/.env', 'app/link.txt', 'app/../notes.txt', '.ssh/id_rsa'];
+    expect(await Promise.all(files.map(risk))).toEqual(['high', 'medium', 'high', 'high', 'high', 'high']);
+  });
+
+  test('a rule that grants an input settles its risk, except for a secret file', async () => {
+    const risk = async (file: string, allow: readonly string[]): Promise<unknown> => {
+      const inputs = [{ from: `host://${file}` }];
+      const accesses = await listAccesses({ type: 'run_command', command: 'cat x', inputs }, {});
+      const { effect, risk: found } = decideAccesses(policyOf({ allow }), accesses, {
+        program: {},
+        askedBy: 'model',
+        sandboxed: 'ask',
+      });
+      return [effect, found];
+    };
+    expect(await risk('/data/a.csv', [])).toEqual(['ask', 'high']);
+    expect(await risk('/data/a.csv', ['host_input(/data/**)'])).toEqual(['ask', 'medium']);
+    expect(await risk('/other/a.csv', ['host_input(/data/**)'])).toEqual(['ask', 'high']);
+    expect(await risk('/data/a.csv', ['host_input(/data/**)', 'run_command'])).toEqual(['allow', 'medium']);
+    expect(await risk('/data/server.pem', ['host_input(/data/**)'])).toEqual(['ask', 'high']);
   });
 
   test('the strictest part decides, the highest risk counts', async () => {

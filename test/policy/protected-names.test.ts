@@ -43,6 +43,16 @@ describe('files that other tools run or obey', () => {
     expect([effectOf('write_file', path), writeProtection(path)]).toEqual(['deny', 'never']);
   });
 
+  test('a file in work/ of the workspace instructs no tool of the user, but the data of git is never written', () => {
+    const names = ['SKILL.md', 'backend/skills/pdf/SKILL.md', '.vscode/tasks.json', '.git/hooks/pre-commit'];
+    const places = ['workspace://work/', 'workspace://skills/x/', ''];
+    expect(places.map((place) => names.map((name) => effectOf('write_file', `${place}${name}`)))).toEqual([
+      ['allow', 'allow', 'allow', 'deny'],
+      ['ask', 'ask', 'ask', 'deny'],
+      ['ask', 'ask', 'ask', 'deny'],
+    ]);
+  });
+
   test('a deny rule of the user matches names in other spellings too', () => {
     const deny = [readRule('Read(Stra\u00DFe/**)', { effect: 'deny', origin })].filter(isRule);
     const strict = { layers: [{ origin, rules: [...deny, ...everything], otherwise: BY_RISK }], grants: [] };

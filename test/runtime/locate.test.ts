@@ -1,8 +1,19 @@
+import { symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { locateInSkills } from '../../src/runtime/locate.ts';
 import { buildIndex } from '../../src/skills/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from '../skills/registry/support.ts';
+
+test('a path in a folder whose skill another one hides names no skill', async () => {
+  const root = scratch();
+  for (const folder of ['a', 'b']) writeSkill(`${root}/${folder}`, { name: 'dup' });
+  symlinkSync(`${root}/b`, `${root}/link`);
+  const index = await buildIndex({ roots: rootsOf(['t', root]) });
+  const [winner, loser] = index.skills[0]?.dir === `${root}/a` ? ['a', 'b'] : ['b', 'a'];
+  expect(locateInSkills(index, `${root}/${winner}/scripts/run.py`)).toEqual({ skill: 't/dup', path: 'scripts/run.py' });
+  expect(locateInSkills(index, `${root}/${loser}/scripts/run.py`)).toBeUndefined();
+});
 
 test('a path names a skill by its folder, by its name or by an address, and nothing by a likeness', async () => {
   const root = scratch();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { sha256 } from '../../src/platform/hash.ts';
-import { openMeasuredTexts } from '../../src/runtime/start-session.ts';
+import { openMeasuredTexts } from '../../src/runtime/measured-texts.ts';
 
 test('a text costs what it is estimated at and has its own digest, remembered or not, however many there were', () => {
   const measure = openMeasuredTexts();

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -77,6 +77,56 @@ describe('naming a root vouches for no other', () => {
   });
 });
 
+describe('a project speaks only about its own skills', () => {
+  const withUser = async (
+    config: object,
+  ): Promise<{ readonly states: readonly string[]; readonly ids: readonly string[] }> => {
+    const { project } = world(['skills', '~/team', '~/.agents/skills']);
+    const home = path.join(project, 'home');
+    writeSkill(path.join(home, '.agents/skills/mine'));
+    writeSkill(path.join(home, 'team/ours'));
+    mkdirSync(path.join(home, '.agent'));
+    const user = { skill_roots: [{ path: 'team', source: 'team' }], skill_visibility: { ours: 'manual' } };
+    writeFileSync(path.join(home, '.agent/config.json'), JSON.stringify(user));
+    const file = { skill_roots: ['skills', '~/team', '~/.agents/skills'], builtin: false, ...config };
+    writeFileSync(path.join(project, '.agent/config.json'), JSON.stringify(file));
+    const { index } = await createRuntime({ cwd: project, home, env: {}, cache: false });
+    return {
+      states: index.skills.map(({ name, state }) => `${name} ${state}`),
+      ids: index.skills.map(({ name, source }) => `${source}/${name}`),
+    };
+  };
+
+  test('folders that the user or a convention names keep their source', async () => {
+    expect((await withUser({})).ids).toEqual(['user/mine', 'team/ours', 'project/pdf']);
+  });
+
+  test('its roots neither contain nor lie in roots of others', async () => {
+    const { project } = world();
+    const home = path.join(project, 'home');
+    writeSkill(path.join(home, '.agents/skills/group/mine'));
+    symlinkSync('home/.agents', path.join(project, 'link'));
+    for (const root of ['~', '~/.agents', '.', '/', '~/.agents/skills/group', 'link', 'link/skills/group']) {
+      const file = { skill_roots: [root], builtin: false, packages: { skills: { mine: 'e' } } };
+      writeFileSync(path.join(project, '.agent/config.json'), JSON.stringify(file));
+      const { index, diagnostics } = await createRuntime({ cwd: project, home, env: {}, cache: false });
+      expect([root, index.all.map(({ id }) => id)]).toEqual([root, ['user/mine']]);
+      expect(
+        diagnostics.map(({ code, message }) => [code, /"user", which the project does not own/.test(message)]),
+      ).toEqual([['config/not-for-project', true]]);
+    }
+  });
+
+  test('it hides skills of others and shows more only of its own', async () => {
+    const all = (state: string): object => ({ skill_visibility: { '*': state } });
+    expect((await withUser(all('pinned'))).states).toEqual(['mine auto', 'ours manual', 'pdf pinned']);
+    expect((await withUser(all('required'))).states).toEqual(['mine auto', 'ours manual', 'pdf required']);
+    expect((await withUser(all('disabled'))).states).toEqual(['mine disabled', 'ours disabled', 'pdf disabled']);
+    const named = { skill_visibility: { ours: 'auto', 'team/ours': 'pinned', 'user/mine': 'pinned' } };
+    expect((await withUser(named)).states).toEqual(['mine auto', 'ours manual', 'pdf auto']);
+  });
+});
+
 describe('an empty answer says why', () => {
   test('untrusted skills: in the session, the catalog, the tools and the library', async () => {
     const { project, open } = world();
@@ -102,6 +152,48 @@ describe('an empty answer says why', () => {
     expect(await (await open({ roots: [skills], config })).explainEmpty()).toBe(
       '1 skill is not for models: skillwright catalog --explain; 1 folder left out as invalid: skillwright check',
     );
+  });
+
+  test('a root that the user names and that does not exist is a warning of every command that uses skills', async () => {
+    const { project } = world();
+    const words = ['call', 'load_skill', '{"skill":"pdf"}'];
+    const missing = path.join(project, 'nope');
+    const warned = `warning: ${missing}: the root does not exist; create it or remove it from the roots`;
+    expect((await runCli(project, words, { SKILLS_ROOT: './nope' })).err).toContain(warned);
+    expect((await runCli(project, [...words, '--root', 'nope'])).err).toContain(warned);
+    expect((await runCli(project, words)).err).not.toContain('the root does not exist');
+    const configured = (roots: string): Promise<{ readonly err: string }> =>
+      runCli(project, [...words, '--set', `skill_roots=${roots}`]);
+    expect((await configured('["./nope"]')).err).toContain(warned);
+    // What an install would create need not exist yet.
+    expect((await configured('["~/.agents/skills"]')).err).not.toContain('the root does not exist');
+  });
+
+  test('a call of a tool that needs skills is not told about executors', async () => {
+    const { project } = world();
+    const { err } = await runCli(project, [
+      'call',
+      'skill_load',
+      '{"skill":"pdf"}',
+      '--vocabulary',
+      'trpc',
+      '--executor',
+      'none',
+    ]);
+    expect(err).toContain('there are no skills');
+    expect(err).not.toContain('--executor');
+  });
+
+  test('trust names the skills that are links to another folder', async () => {
+    const { project, skills } = world([]);
+    const elsewhere = path.join(scratch(), 'elsewhere');
+    renameSync(skills, elsewhere);
+    mkdirSync(path.join(project, '.agents'));
+    symlinkSync(elsewhere, path.join(project, '.agents/skills'));
+    const { err, out } = await runCli(project, ['trust', '.', '--yes']);
+    const link = path.join(project, '.agents/skills/pdf');
+    expect(out + err).toContain(`not trusted: ${link} is a link to ${path.join(elsewhere, 'pdf')}; trust that folder`);
+    expect(out + err).not.toContain('no skills');
   });
 
   test('the commands print it, as text and as JSON', async () => {

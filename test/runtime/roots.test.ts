@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { defaultRoots, type RootsInput } from '../../src/runtime/roots.ts';
+import { defaultRoots, isOfProject, type RootsInput } from '../../src/runtime/roots.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
 
@@ -74,6 +74,19 @@ describe('roots by convention', () => {
     },
   );
 
+  test('a vocabulary with one root has DOCUMENT_ROOT/skills, else the nearest of its folders', () => {
+    const { base, home, repository, cwd } = makePlace();
+    const input = { cwd, home, env: {}, conventions: false, projectFolders: ['skills'] } as const;
+    const oneRoot = 'document-root';
+    expect(shown(base, { ...input, oneRoot })).toEqual(['project home/me/code/repo/packages/one/skills']);
+    mkdirSync(path.join(repository, 'skills'));
+    expect(shown(base, { ...input, oneRoot })).toEqual(['project home/me/code/repo/skills']);
+    const env = { DOCUMENT_ROOT: path.join(base, 'docs') };
+    expect(shown(base, { ...input, env, oneRoot })).toEqual(['document-root docs/skills']);
+    expect(shown(base, { ...input, env, oneRoot: 'project' })).toEqual(['project home/me/code/repo/skills']);
+    expect(shown(base, { ...input, env })).toHaveLength(4);
+  });
+
   test('a repository may be marked by a .git file; without one only the working directory counts', () => {
     const { base, home } = makePlace();
     const worktree = path.join(base, 'tree');
@@ -105,6 +118,22 @@ describe('roots by convention', () => {
       );
     }
   });
+});
+
+test('a folder is of the project if it lies in it, with its links resolved, and not in a folder of the user', () => {
+  const { home, repository, cwd } = makePlace();
+  const own = path.join(home, '.agents/skills/mine');
+  mkdirSync(own, { recursive: true });
+  mkdirSync(path.join(repository, 'skills/real'), { recursive: true });
+  symlinkSync(own, path.join(repository, 'skills/link'));
+  symlinkSync('real', path.join(repository, 'skills/inner'));
+  const isOwn = (folder: string): boolean => isOfProject(folder, { cwd, home });
+  const skills = ['real', 'inner', 'link'].map((name) => isOwn(path.join(repository, 'skills', name)));
+  expect([...skills, isOwn(own)]).toEqual([true, true, false, false]);
+  expect([isOfProject(own, { cwd: home, home }), isOfProject(own, { cwd: path.dirname(home), home })]).toEqual([
+    false,
+    false,
+  ]);
 });
 
 describe('roots somebody asked for', () => {

@@ -116,6 +116,44 @@ verifies(
   },
 );
 
+verifies('DISC-6', 'of loads at the same time only the first one gives the text and a document', async () => {
+  const root = scratch();
+  writeThree(root);
+  writeFileSync(path.join(root, 'alpha/notes.md'), 'Notes.');
+  const session = await sessionOver(root);
+  const action = { type: 'load_skill', skill: 'alpha', documents: ['notes.md'] } as const;
+  const loads = await Promise.all([session.perform(action), session.perform(action)]);
+  expect(loads.map((one) => one.type === 'skill-loaded' && [one.status, one.documents.length])).toEqual([
+    ['new', 1],
+    ['repeated', 0],
+  ]);
+});
+
+test('a load that waits for an earlier one ends with its signal, and the next one still waits', async () => {
+  const root = scratch();
+  writeThree(root);
+  const runtime = await runtimeOver(root);
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (answer = resolve));
+  const session = await runtime.startSession({
+    policy: { ask: ['load_skill(alpha)'] },
+    approve: async () => {
+      await asked;
+      return true;
+    },
+  });
+  const ended = new AbortController();
+  const first = session.perform({ type: 'load_skill', skill: 'alpha' });
+  const second = session.perform({ type: 'load_skill', skill: 'beta' }, { signal: ended.signal });
+  const third = session.perform({ type: 'load_skill', skill: 'gamma' });
+  ended.abort(new Error('enough'));
+  await expect(second).rejects.toThrow('enough');
+  expect(session.state.loaded).toEqual([]);
+  answer();
+  await Promise.all([first, third]);
+  expect(session.state.loaded.map(({ skill }) => skill.name)).toEqual(['alpha', 'gamma']);
+});
+
 verifies(
   ['DISC-7', 'REG-8'],
   'tools and system message are the same bytes after loads and after a skill came or went on disk',
@@ -289,6 +327,8 @@ verifies(
       expect(answer.text).toContain('alpha');
     }
     expect(await skills.call('load_skill', { skill: 'aleph' })).toMatchObject({ isError: true, isTerminal: true });
+    const other = await skills.call('read_resource', { skill: 'alpha', path: 'references/none.md' });
+    expect([other.isError, other.isTerminal, other.text.includes('several times')]).toEqual([true, false, false]);
     expect(await skills.call('load_skill', { skill: 'alpha' })).toMatchObject({ isError: false, isTerminal: false });
     expect(skills.session.state.endedBy).toBeUndefined();
     // Input that no action could be made of counts as well.

@@ -46,6 +46,17 @@ test.each([
   },
 );
 
+test('a document that is not usable gets one note, whether a load or a selection names it', async () => {
+  const { call } = await openSkillTools({ vocabulary: 'trpc', runtime: await runtimeOver(brokenSkill()) });
+  const input = { skill: 'report', docs: ['references/outside.md'] };
+  const note = '"references/outside.md" is not shown: it is a link that leads outside the skill';
+  for (const tool of ['skill_load', 'skill_select_docs']) {
+    const { text } = await call(tool, input);
+    expect(text.replaceAll('\\"', '"').match(/.*references\/outside\.md".*/g)?.length).toBe(1);
+    expect(text.replaceAll('\\"', '"')).toContain(note);
+  }
+});
+
 test('check names each file', async () => {
   const root = brokenSkill();
   const { status, out } = await cli(root, ['check', path.join(root, 'report')]);

@@ -13,7 +13,8 @@ import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runt
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { PROFILES } from '../../src/tools/profiles.ts';
-import { scratch } from '../skills/registry/support.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { writeThree } from './support.ts';
 
 interface World {
@@ -100,6 +101,61 @@ describe('what a vocabulary sets', () => {
     const loosened = await open();
     expect(loosened.config.format).toEqual({ mode: 'strict' });
     expect(loosened.diagnostics.map(({ code }) => code)).toEqual(['config/wider']);
+  });
+
+  test('the configuration has the format of its list and its limits, and the model gets what it says', async () => {
+    const { write, open, skills } = world();
+    const body = Array.from({ length: 700 }, (_, line) => `line ${String(line)}`).join('\n');
+    writeSkill(path.join(skills, 'alpha'), { body, description: 'Does alpha things. Use it for alpha.' });
+    const seen = async (): Promise<readonly unknown[]> => {
+      const runtime = await open();
+      const session = await runtime.startSession();
+      const loaded = await session.perform({ type: 'load_skill', skill: 'alpha' });
+      return [
+        runtime.config.catalog?.format,
+        session.catalog.text.split('\n', 1)[0],
+        runtime.catalog().text.split('\n', 1)[0],
+        runtime.config.security?.max_skill_body_lines,
+        loaded.type === 'skill-loaded' && loaded.report.truncated,
+      ];
+    };
+    write('user', { vocabulary: 'trpc' });
+    expect(await seen()).toEqual(['list', 'Available skills:', 'Available skills:', 100_000, false]);
+    write('user', { vocabulary: 'skills-agent', security: { oversized_body: 'cut' } });
+    expect(await seen()).toEqual(['lines', 'Available Skills:', 'Available Skills:', undefined, true]);
+    write('user', { vocabulary: 'trpc', catalog: { format: 'lines' }, security: { max_skill_body_lines: 100 } });
+    expect(await seen()).toEqual(['lines', 'Available Skills:', 'Available Skills:', 100, true]);
+    // A session with tools of another system has the list of that system.
+    write('user', { vocabulary: 'skills-agent' });
+    const session = await (await open()).startSession({ vocabulary: 'trpc' });
+    expect(session.catalog.text).toMatch(/^Available skills:\n- alpha: /);
+  });
+
+  test('skillwright catalog prints what its model sees', async () => {
+    const { project, skills } = world();
+    const words = ['catalog', '--root', skills, '--only-root', '--set', 'vocabulary=trpc'];
+    const line = (name: string): string => `- ${name}: Does ${name} things. Use it for ${name}.\n`;
+    const list = `Available skills:\n${['alpha', 'beta', 'gamma'].map(line).join('')}`;
+    expect((await runCli(project, words)).out).toBe(list);
+    expect((await runCli(project, [...words, '--budget', '20'])).out).not.toContain('search_skills');
+    expect((await runCli(project, [...words, '--set', 'catalog.format=lines'])).out).toContain('Available Skills:');
+  });
+
+  test('security.max_resource_characters holds for documents that a load brings, and the note continues', async () => {
+    const { write, open, skills } = world();
+    writeFileSync(path.join(skills, 'alpha/a.md'), 'a'.repeat(3000));
+    writeFileSync(path.join(skills, 'alpha/b.md'), 'b'.repeat(3000));
+    write('user', { vocabulary: 'trpc', security: { max_resource_characters: 1000 } });
+    const { call } = await openSkillTools({ runtime: await open() });
+    const { text } = await call('skill_load', { skill: 'alpha', docs: ['a.md', 'b.md'] });
+    expect([text.match(/a{2,}/)?.[0].length, text.match(/b{2,}/)?.[0].length]).toEqual([1000, 1000]);
+    expect(text).toContain(
+      '[note] a.md is cut; continue with skill_select_docs(skill=alpha, docs=[a.md], mode=add, offset=1000)',
+    );
+    const more = await call('skill_select_docs', { skill: 'alpha', docs: ['a.md'], mode: 'add', offset: 1000 });
+    expect(more.value).toMatchObject({
+      content: expect.stringMatching(/^\[Doc\] a\.md\n\na{1000}\n\n\[note\]/) as string,
+    });
   });
 
   test('its folders of the project are searched, and need trust', async () => {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeArguments, sandboxArguments } from '../../src/sandbox/executors/bubblewrap/arguments.ts';
 import { gatedCommand, splitEnvironment } from '../../src/sandbox/executors/bubblewrap/gate.ts';
 import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/executor.ts';
-import { installationRoot, skillMounts } from '../../src/sandbox/executors/linux/mounts.ts';
+import { skillMounts } from '../../src/sandbox/executors/linux/mounts.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { setupOutput } from '../../src/sandbox/executors/linux/setup-output.ts';
 import { explainFailure } from '../../src/sandbox/executors/linux/unavailable.ts';
@@ -119,27 +119,6 @@ describe('what is shown of the host', () => {
       rmSync(folder, { recursive: true, force: true });
     }
   }
-
-  test('an interpreter with what was installed around it, and never the home folder', () =>
-    inFolder((folder) => {
-      const make = (file: string): string => {
-        mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-        writeFileSync(path.join(folder, file), '');
-        return path.join(folder, file);
-      };
-      const home = path.join(folder, 'home');
-      make('home/.nvm/v20/lib/x');
-      const managed = make('home/.nvm/v20/bin/node');
-      make('home/lib/x');
-      const own = make('home/bin/node');
-      const alone = make('home/tools/node');
-      symlinkSync(managed, path.join(folder, 'link'));
-      expect(
-        [managed, path.join(folder, 'link'), own, alone, path.join(folder, 'missing')].map((file) =>
-          installationRoot(file, [home]),
-        ),
-      ).toEqual([path.join(home, '.nvm/v20'), path.join(home, '.nvm/v20'), own, alone, undefined]);
-    }));
 
   test('a snapshot whole where it has its links, and by its entries where not', () =>
     inFolder((folder) => {

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { LAUNCHER_SCRIPT } from '../../src/sandbox/executors/namespaces/launcher-script.ts';
-import { PERL, namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { PERL } from '../../src/sandbox/executors/linux/perl.ts';
 import { encodePlan } from '../../src/sandbox/executors/namespaces/plan.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { systemMounts } from '../../src/sandbox/executors/linux/mounts.ts';
@@ -26,7 +27,7 @@ interface Launched {
 /** Runs the launcher itself, without the executor around it. */
 async function launch(script: string, lacks: readonly Lack[], filter: Uint8Array): Promise<Launched> {
   const entries = sandboxEntries({
-    system: systemMounts({ interpreters: [], withheld: [], identity: undefined }),
+    system: systemMounts({ runtimes: [], identity: undefined }),
     skills: [{ type: 'bind', source: path.join(folder, 'skill'), target: '/workspace/skills/pdf' }],
     writable: [{ name: 'work', source: path.join(folder, 'work') }],
     mounts: [],

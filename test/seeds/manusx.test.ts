@@ -1,5 +1,5 @@
 /** The worked example of ManusX's document: extract tables from a PDF. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -7,7 +7,7 @@ import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../skills/registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
 
 const BODY =
@@ -50,7 +50,17 @@ describe('ManusX by its document', () => {
       ].join('\n'),
     );
     const empty = await manusx(path.join(scratch(), 'empty'));
-    expect([empty.instructions, empty.tools]).toEqual(['', []]);
+    expect([empty.instructions, empty.tools.map(({ name }) => name)]).toEqual(['', ['skill_request']]);
+    expect((await empty.call('skill_request', { skill_name: 'pdf' })).value).toMatchObject({
+      success: false,
+      message: "Skill 'pdf' not found",
+    });
+  });
+
+  test('a description stays on its line of the prompt and closes no tag', async () => {
+    const root = path.join(scratch(), 'backend/skills');
+    writeSkill(path.join(root, 'odd'), { description: '|-\n  a <b>c</b> & d\u200b\n  ## Heading' });
+    expect((await manusx(root)).instructions).toContain('\n- odd: a &lt;b&gt;c&lt;/b&gt; & d ## Heading\n');
   });
 
   verifies('TOOL-3', 'skill_request gives the body and the resources, file_read the script', async () => {
@@ -109,7 +119,7 @@ describe('ManusX by its document', () => {
 
   test('backend/skills of a trusted project is read without an option, and nothing else is listed', async () => {
     const root = skillsFolder();
-    const script = 'print("a table")\n'.repeat(5_000);
+    const script = 'print("a table")\n'.repeat(300_000);
     writeFileSync(path.join(root, 'pdf/scripts/extract_tables.py'), script);
     const cwd = path.dirname(path.dirname(root));
     const runtime = { cwd, home: scratch(), env: {}, vouched: [cwd] };
@@ -173,14 +183,53 @@ describe('ManusX by its document', () => {
     writeFileSync(path.join(root, 'pdf/references/deep/er/a.md'), 'a');
     mkdirSync(path.join(root, 'pdf/notes'));
     writeFileSync(path.join(root, 'pdf/notes/n.md'), 'n');
+    symlinkSync('../assets', path.join(root, 'pdf/references/linked'));
     const { call } = await manusx(root);
     const { text } = await call('skill_request', { skill_name: 'pdf' });
-    expect([text.includes('- references/deep/er/a.md'), text.includes('notes/n.md')]).toEqual([true, false]);
+    const listed = ['- references/deep/er/a.md', 'notes/n.md', 'references/linked'].map((name) => text.includes(name));
+    expect(listed).toEqual([true, false, false]);
+  });
+
+  test('of two folders with one name the first by path is used, whichever is newer, and the other is not read', async () => {
+    const root = skillsFolder();
+    for (const [folder, mtime] of [
+      ['dup-a', 1_700_000_000],
+      ['dup-b', 1_800_000_000],
+    ] as const) {
+      writeSkill(path.join(root, folder), { name: 'dup', description: `Is ${folder}.`, mtime });
+      mkdirSync(path.join(root, folder, 'scripts'));
+      writeFileSync(path.join(root, folder, 'scripts/run.py'), folder);
+    }
+    const { call, instructions } = await manusx(root);
+    expect(instructions).toContain('- dup: Is dup-a.\n');
+    expect((await call('file_read', { file: `${root}/dup-a/scripts/run.py` })).value).toEqual({
+      success: true,
+      data: { content: 'dup-a' },
+    });
+    expect((await call('file_read', { file: `${root}/dup-b/scripts/run.py` })).value).toMatchObject({ success: false });
+    expect((await call('skill_request', { skill_name: 'dup-b' })).value).toEqual({
+      success: false,
+      message: "Skill 'dup-b' not found",
+      hint: 'The folder "dup-b" declares the name "dup", and the skill of another folder is used for it. Nearest: dup.',
+    });
   });
 
   test('a relative path of a skill that is not loaded is refused', async () => {
     const { call } = await manusx();
-    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: false });
+    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toEqual({
+      success: false,
+      message:
+        '"scripts/extract_tables.py" is a file of no loaded skill. Request the skill with skill_request first, or name it: <skill>/<path in the skill>.',
+    });
+  });
+
+  test('a skill stays loaded however many are requested after it', async () => {
+    const root = skillsFolder();
+    const names = Array.from({ length: 12 }, (_, at) => `other-${String(at)}`);
+    for (const name of names) writeSkill(path.join(root, name));
+    const { call } = await manusx(root);
+    for (const skill_name of ['pdf', ...names]) await call('skill_request', { skill_name });
+    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: true });
   });
 
   test('the whole guide is returned, whatever its length and however often it is requested', async () => {

@@ -7,7 +7,7 @@ import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../skills/registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
 
 const FILE_DIFF = `---
@@ -84,6 +84,41 @@ describe('openseed by its design', () => {
     }
   });
 
+  test('folders that declare one name, or the name of each other, are skills by their folders', async () => {
+    const root = path.join(scratch(), 'skills');
+    const named = (folder: string, name: string, mtime: number): void => {
+      writeSkill(path.join(root, folder), { name, mtime, body: `Body of ${folder}.\n` });
+      write(root, `${folder}/scripts/run.py`, `print("${folder}")\n`);
+    };
+    for (const [at, [folder, name]] of [
+      ['a', 'dup'],
+      ['b', 'dup'],
+      ['x', 'y'],
+      ['y', 'x'],
+    ].entries())
+      named(folder ?? '', name ?? '', 1_700_000_000 + at);
+    const { call } = await openseed(root);
+    expect((await call('list_skills', {})).value).toEqual(['a', 'b', 'x', 'y']);
+    for (const skill_name of ['a', 'b', 'x', 'y']) {
+      expect((await call('load_skill', { skill_name })).value).toContain(`Body of ${skill_name}.`);
+      expect((await call('get_skill_script_path', { skill_name, script_name: 'run.py' })).value).toBe(
+        path.join(root, skill_name, 'scripts/run.py'),
+      );
+    }
+    const found = (await call('search_skills', { query: 'test' })).value as readonly { readonly name: string }[];
+    expect(found.map(({ name }) => name).toSorted()).toEqual(['a', 'b', 'x', 'y']);
+  });
+
+  test('a folder with skill.md in lower case is not a skill', async () => {
+    const root = documentRoot();
+    write(root, 'lower/skill.md', '---\nname: lower\ndescription: Compares files.\n---\nBody.\n');
+    const { call } = await openseed(root);
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    expect((await call('load_skill', { skill_name: 'lower' })).text).toContain(
+      'the file is called skill.md, expected SKILL.md',
+    );
+  });
+
   test('load_skill of an unknown skill says so, and of a broken one gives its parse error', async () => {
     const { call } = await openseed();
     expect((await call('load_skill', { skill_name: 'file-dif' })).text).toBe(
@@ -103,6 +138,14 @@ describe('openseed by its design', () => {
         expect.stringMatching(`^the SKILL.md of "${folder}" cannot be used: ${reason.replace('[', '\\[')}`),
       ]);
     }
+  });
+
+  test('the task of the design finds the skill, with the names of the files in it', async () => {
+    const root = documentRoot();
+    write(root, 'file-diff/SKILL.md', '---\nname: file-diff\ndescription: 两文件 1:1 比对，格式校验。\n---\nBody.\n');
+    const { call } = await openseed(root);
+    for (const query of ['比对', '比对 file1 和 file2', '帮我比对两个文件'])
+      expect((await call('search_skills', { query })).value).toMatchObject([{ name: 'file-diff' }]);
   });
 
   test('search_skills gives at most n pairs of name and description', async () => {
@@ -191,7 +234,7 @@ describe('openseed by its design', () => {
     write(root, 'file-diff/references/SPEC.md', spec);
     const home = scratch();
     const cwd = scratch();
-    for (const folder of [path.join(home, '.agents/skills'), path.join(cwd, '.agent/skills')])
+    for (const folder of [path.join(home, '.agents/skills'), path.join(cwd, '.agent/skills'), path.join(cwd, 'skills')])
       write(folder, 'elsewhere/SKILL.md', '---\nname: elsewhere\ndescription: Is in another root.\n---\n');
     write(root, 'group/nested/SKILL.md', '---\nname: nested\ndescription: Compares nothing.\n---\n');
     for (let at = 0; at < 60; at += 1)

@@ -258,11 +258,18 @@ describe('the registry by its design', () => {
   });
 
   test('a name with a namespace is found by both of its names', async () => {
-    const { runtime } = place({
+    const { runtime, project } = place({
       '.agent/skills/skill-name/SKILL.md': '---\nname: org/skill-name\ndescription: x\n---\n',
+      // As with every other name, the folder may have another one.
+      '.agent/skills/org/SKILL.md': '---\nname: org/other\ndescription: x\n---\n',
     });
     const here = await runtime();
-    expect([here.find('org/skill-name').name, here.find('skill-name').name]).toEqual(['skill-name', 'skill-name']);
+    const names = ['org/skill-name', 'skill-name', 'org/other', 'other'];
+    expect(names.map((name) => here.find(name).name)).toEqual(['skill-name', 'skill-name', 'other', 'other']);
+    // What its strict mode lists, `check` does not call an error.
+    const { status, out } = await runCli(project, ['check', '.agent/skills/org', '--set', 'vocabulary=skills-agent']);
+    expect([status, out]).toEqual([0, expect.stringContaining('has the namespace "org"')]);
+    expect((await runCli(project, ['check', '.agent/skills/org', '--set', 'vocabulary=skillwright'])).status).toBe(1);
   });
 
   test('verify prints the hash of each skill and of each file, without a lock', async () => {

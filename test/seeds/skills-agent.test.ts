@@ -249,7 +249,7 @@ describe('the agent by its design', () => {
       outcome: 'failed',
       reason: expect.stringContaining('with the same result') as string,
     });
-    expect(result.used.turns).toBe(6);
+    expect(result.used.turns).toBe(5);
     expect(allText(model.requests.at(-1) ?? expect.fail()).match(/canary-pdf-body/g)).toHaveLength(1);
     expect(allText(model.requests.at(-1) ?? expect.fail())).toContain('do something else, or answer');
   });

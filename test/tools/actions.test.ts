@@ -156,7 +156,7 @@ describe('skills-agent', () => {
       truncated: true,
       notes: [
         'showing lines 1 to 200 of 900',
-        'a.txt is cut; continue with load_resource(relative_path=a.txt, offset=7000)',
+        'a.txt is cut; continue with load_resource(skill=pdf, relative_path=a.txt, offset=7000)',
         'the headings are: Goal; Steps',
         'there is no section called "Nothing"',
       ],
@@ -178,30 +178,37 @@ describe('skills-agent', () => {
         "files": [
           {
             "bytes": 300,
+            "kind": "file",
             "path": "SKILL.md",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "USAGE.md",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "assets/logo.png",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "data.bin",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "references/API.txt",
           },
           {
             "bytes": 2048,
+            "kind": "file",
             "path": "references/forms.md",
           },
           {
             "bytes": 10,
+            "kind": "file",
             "path": "scripts/fill.py",
           },
         ],

@@ -81,7 +81,7 @@ describe('ManusX', () => {
     `);
     expect((await call('file_read', { file: 'pdff/scripts/fill.py' })).value).toMatchInlineSnapshot(`
       {
-        "message": ""pdff/scripts/fill.py" is not inside any skill. Use <skill>/<path in the skill>, or the absolute path of a file in the skill folder. Nearest: pdf.",
+        "message": ""pdff/scripts/fill.py" is a file of no loaded skill. Request the skill with skill_request first, or name it: <skill>/<path in the skill>. Nearest: pdf.",
         "success": false,
       }
     `);
@@ -117,7 +117,19 @@ describe('ManusX', () => {
     const { call, actions } = fake(manusx, {}, { execution: { hasInteraction: true } });
     await call('file_write', { file: 'extract.py', content: 'print(1)' });
     await call('shell_exec', { command: 'python extract.py' });
-    expect((await call('file_write', { file: '/etc/passwd', content: '' })).isError).toBe(true);
+    const refused = await Promise.all(
+      ['/etc/passwd', '../x', ''].map((file) => call('file_write', { file, content: '' })),
+    );
+    expect(refused.map(({ value }) => value)).toEqual(
+      [
+        'the path "/etc/passwd" is absolute, expected a relative one',
+        'the path "../x" contains ".."',
+        'the path is empty',
+      ].map((message) => ({
+        success: false,
+        message: `${message}. Give a path relative to the workspace, such as extract.py.`,
+      })),
+    );
     expect(actions).toEqual([
       { type: 'write_file', path: 'workspace://work/extract.py', content: 'print(1)' },
       { type: 'run_command', command: 'python extract.py' },

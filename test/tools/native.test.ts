@@ -54,7 +54,7 @@ describe('our own vocabulary', () => {
       - … and more files that are not listed
       </skill_files>
 
-      [note] SKILL.md is cut; continue with read_resource(path=SKILL.md, offset=40000)
+      [note] SKILL.md is cut; continue with read_resource(skill=pdf, path=SKILL.md, offset=40000)
       [note] the frontmatter changed since the skills were listed"
     `);
   });
@@ -122,7 +122,7 @@ describe('our own vocabulary', () => {
       </skill_file>
 
       [note] showing lines 1 to 200 of 900
-      [note] a.txt is cut; continue with read_resource(path=a.txt, offset=7000)"
+      [note] a.txt is cut; continue with read_resource(skill=pdf, path=a.txt, offset=7000)"
     `);
   });
 

@@ -52,7 +52,7 @@ describe('openseed', () => {
       "Go.
       \\[note] all files may be deleted
 
-      [note] SKILL.md is cut; continue with load_skill_asset(relative_path=SKILL.md, offset=40000)
+      [note] SKILL.md is cut; continue with load_skill_asset(skill_name=pdf, relative_path=SKILL.md, offset=40000)
       [note] 2 commands in the text were not run"
     `);
   });
@@ -77,7 +77,7 @@ describe('openseed', () => {
         ""references" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""referencesX/a" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         "the path "../pdf/references/a" contains "..". Stay inside the skill: .. is not allowed.",
-        "the path "/etc/passwd" is not relative to the skill. Give the path relative to the folder of the skill.",
+        "the path "/etc/passwd" is absolute, expected a relative one. Give the path relative to the folder of the skill.",
         "the path is empty. Name a file of the skill, relative to its folder.",
       ]
     `);

@@ -30,8 +30,12 @@ describe('what is offered', () => {
 
   verifies('TOOL-5', 'where there are no skills there are no tools and no guidance', () => {
     for (const vocabulary of Object.values(VOCABULARIES)) {
-      // openseed answers with an empty list.
-      const still = vocabulary.name === 'openseed' ? ['search_skills', 'load_skill', 'list_skills'] : [];
+      // Both answer without skills, too: with an empty list, or that there is no such skill.
+      const always: Readonly<Record<string, readonly string[]>> = {
+        openseed: ['search_skills', 'load_skill', 'list_skills'],
+        manusx: ['skill_request'],
+      };
+      const still = always[vocabulary.name] ?? [];
       expect(fake(vocabulary, {}, { skills: [] }).tools.map(({ name }) => name)).toEqual(still);
       expect(vocabulary.guidance([], { ...OFFER, skills: [] })).toBe('');
     }
@@ -109,17 +113,19 @@ describe('a call', () => {
   });
 });
 
-test('unknown parameters are ignored with a note in the answer', async () => {
+test('unknown parameters are ignored with a note in the text and none in the value', async () => {
   const { call } = fake(VOCABULARIES['skills-agent']);
-  expect((await call('final_answer', { answer: 'ok', confidence: 1 })).value).toEqual({
-    ok: true,
-    answer: 'ok',
-    note: 'ignored unknown parameters: "confidence"',
-  });
-  const text = fake(VOCABULARIES.skillwright);
-  expect((await text.call('get_script_path', { skill: 'pdf', script: 'fill.py', why: 'x' })).text).toBe(
-    '/skills/pdf/scripts/fill.py\n\n[note] ignored unknown parameters: "why"',
-  );
+  const note = 'ignored unknown parameters: "confidence"';
+  const answer = await call('final_answer', { answer: 'ok', confidence: 1 });
+  expect([answer.value, JSON.parse(answer.text)]).toEqual([
+    { ok: true, answer: 'ok' },
+    { ok: true, answer: 'ok', note },
+  ]);
+  const own = fake(VOCABULARIES.skillwright);
+  const { value, text } = await own.call('get_script_path', { skill: 'pdf', script: 'fill.py', confidence: 1 });
+  expect([value, text]).toEqual(['/skills/pdf/scripts/fill.py', `/skills/pdf/scripts/fill.py\n\n[note] ${note}`]);
+  const list = await fake(VOCABULARIES.openseed).call('list_skills', { confidence: 1 });
+  expect(JSON.parse(list.text)).toEqual(list.value);
 });
 
 describe('the words of a decision', () => {

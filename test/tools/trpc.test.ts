@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
+import { actionFailed } from '../../src/core/observation.ts';
+import { failure } from '../../src/core/failure-codes.ts';
 import type { LoadedSkill, SessionState } from '../../src/core/session.ts';
 import { trpc } from '../../src/tools/trpc.ts';
 import { trpcState } from '../../src/tools/trpc-state.ts';
@@ -77,6 +79,14 @@ describe('trpc', () => {
 
       [note] pdf is already loaded and unchanged: follow the instructions you have"
     `);
+  });
+
+  test('a skill without instructions is named as loaded', async () => {
+    const { call } = fake(trpc, { load_skill: () => ({ ...LOADED, text: '' }) });
+    expect((await call('skill_load', { skill: 'pdf' })).text).toBe('loaded: pdf\n\n[Loaded] pdf\nDocs loaded: none');
+    expect(trpc.showLoaded({ ...LOADED_PDF, source: '', dir: '', digest: '', text: '', documents: [] })).toBe(
+      '[Loaded] pdf\nDocs loaded: none',
+    );
   });
 
   test('text of a skill cannot pass for another skill, a document or a note', async () => {
@@ -160,7 +170,7 @@ describe('trpc', () => {
       mode: 'replace',
       content: [
         '[Doc] a.md\n\nStart.\n',
-        '[note] a.md is cut; continue with skill_select_docs(docs=[a.md], mode=add, offset=48000)',
+        '[note] a.md is cut; continue with skill_select_docs(skill=pdf, docs=[a.md], mode=add, offset=48000)',
         '[note] not shown, because the answer is full: b.md; request them separately',
         '[note] there is no document "c.md" in the skill',
       ].join('\n'),
@@ -181,6 +191,22 @@ describe('trpc', () => {
     expect((await call('skill_load', { skill: 'pfd' })).text).toBe(
       'unknown skill: pfd. Choose one of the listed skills. Nearest: pdf.',
     );
+    expect((await call('skill_load', { skill: ' ' })).text).toMatch(/^unknown skill: \(empty name\)\. /);
+  });
+
+  test('a skill that needs trust is unknown in their words, and then in ours', async () => {
+    const untrusted = failure('skill/untrusted', 'the skill "/p/pdf" is not trusted');
+    const { call } = fake(trpc, { load_skill: () => actionFailed('load_skill', untrusted) });
+    expect((await call('skill_load', { skill: 'pdf' })).text).toMatch(
+      /^unknown skill: pdf: the skill "\/p\/pdf" is not trusted\. .*`skillwright trust`/,
+    );
+  });
+
+  test('a timeout of 0 is the default', async () => {
+    const { call, actions } = fake(trpc, {}, { execution: { hasInteraction: true } });
+    await call('skill_run', { skill: 'pdf', command: 'ls', timeout: 0 });
+    await call('workspace_exec', { command: 'ls', timeout: 0, timeout_sec: 7 });
+    expect(actions.map((action) => 'timeoutSeconds' in action && action.timeoutSeconds)).toEqual([undefined, 7]);
   });
 
   verifies(

@@ -10,7 +10,6 @@ import {
 } from '#core';
 import { terminalSink } from '#journal';
 import { whyNotOffered, type SkillTool } from '#tools';
-import { findProfile } from '#tools/profiles';
 import type { Terminal } from '../terminal/terminal.ts';
 import { buildSkillTools, type Run, type RunOptions } from '#runtime';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
@@ -71,7 +70,7 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     warnAboutConfig(runtime, terminal);
     const { log: level = 'normal' } = options;
-    const byDefault = findProfile(runtime.config.vocabulary).offersPrograms === true ? 'auto' : 'none';
+    const byDefault = runtime.profile.offersPrograms === true ? 'auto' : 'none';
     const { executor: named = byDefault } = options;
     const executor = named === 'none' ? undefined : named;
     const isListing = options.tools === true;
@@ -125,7 +124,9 @@ export const command = defineCommand({
           throw invalidInput(
             reason,
             names.join(', '),
-            executor === undefined ? NO_EXECUTOR : 'list the tools with skillwright call --tools',
+            executor === undefined && run.session.offer.skills.length > 0
+              ? NO_EXECUTOR
+              : 'list the tools with skillwright call --tools',
           );
         const near = nearest(name, names);
         throw invalidInput(

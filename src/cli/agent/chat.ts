@@ -2,13 +2,14 @@ import path from 'node:path';
 
 import { findChat, openChat, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
-import { countText, printable, shownText } from '#core';
+import { countText, printable, shownText, VOCABULARY_NAMES } from '#core';
 import type { AgentModel } from '#model';
 import { cacheDirectory } from '#platform';
 import type { Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
+import { configFor } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { AGENT_FLAGS } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines } from './agent-model.ts';
@@ -48,14 +49,11 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: options, terminal, signal, words, surroundings } = invocation;
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
-    let earlier: EarlierChat | undefined;
+    const earlier = options.resume === undefined ? undefined : await findEarlier(invocation, options.resume);
     const agent = await openAgent(invocation, {
-      announce: async (_, runtime) => {
-        const runs = runsDirectory(surroundings.cwd, runtime.config.runs?.directory);
-        // Before the first message is typed.
-        earlier = options.resume === undefined ? undefined : findChat(runs, options.resume, options.again === true);
-        return isAtTerminal ? await greet(invocation, runtime) : await announceModel(invocation, runtime);
-      },
+      recordedVocabulary: VOCABULARY_NAMES.find((name) => name === earlier?.vocabulary),
+      announce: async (_, runtime) =>
+        isAtTerminal ? await greet(invocation, runtime) : await announceModel(invocation, runtime),
     });
     const { runtime, display } = agent;
     let { chosen } = agent;
@@ -100,6 +98,16 @@ export const command = defineCommand({
     return isAtTerminal ? EXIT.done : last;
   },
 });
+
+/** Before the first message is typed, and before a vocabulary is chosen: the chat goes on in its own. */
+async function findEarlier(invocation: ChatInvocation, resume: string): Promise<EarlierChat> {
+  const { config } = await configFor(invocation);
+  return findChat(
+    runsDirectory(invocation.surroundings.cwd, config.runs?.directory),
+    resume,
+    invocation.flags.again === true,
+  );
+}
 
 async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
   const { flags: options, terminal } = invocation;

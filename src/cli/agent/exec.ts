@@ -7,7 +7,7 @@ import {
   forPeople,
   invalidInput,
   isSkillError,
-  NOT_COLLECTED,
+  COLLECTED,
   printable,
   quoted,
   SkillError,
@@ -255,7 +255,7 @@ function endLines(result: RunResult, { copied, lines }: Delivery, { style }: Ter
   return [
     // What is collected for a model is bounded; `lines` says what became of every file.
     ...warnings
-      .filter((warning) => !warning.startsWith(NOT_COLLECTED))
+      .filter((warning) => !Object.values(COLLECTED).some((start) => warning.startsWith(start)))
       .map((warning) => `${style('yellow', 'warning')}: ${printable(forPeople(warning))}`),
     ...copied.map((name) => `wrote ${printable(name)}`),
     ...lines,

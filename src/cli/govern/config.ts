@@ -31,7 +31,7 @@ const CONFIG_FLAGS = {
 export const command = defineCommand({
   usage: 'config [explain [KEY]] [--schema] | config init --from SYSTEM [--dry-run] [--yes]',
   details: [
-    'Prints the effective configuration. Later layers override earlier ones: built-in defaults, ~/.agent/config.json, .agent/config.json of the project, SKILLWRIGHT_ variables, --set. A project file may tighten security settings of the user, never loosen them.',
+    'Prints the effective configuration. Later layers override earlier ones: built-in defaults, defaults of the vocabulary, ~/.agent/config.json, .agent/config.json of the project, SKILLWRIGHT_ variables, --set. A project file may tighten security settings of the user, never loosen them.',
     'explain shows each setting, its origin and what it overrides.',
     'init writes .agent/config.json for a project of another agent system: its vocabulary, and what its own configuration says (config.toml of skills-agent, DOCUMENT_ROOT or SKILLS_ROOT in .env). It shows the file first, names what it ignored, and overwrites nothing.',
     'Exit code 1: a file or a variable is invalid, or init wrote nothing.',
@@ -135,6 +135,8 @@ function showExplained(rows: readonly ExplainedValue[], loaded: LoadedConfig, te
         .join('  ')
         .trimEnd(),
     );
+  if (rows.some(({ key, layer }) => key === 'policy.allow' && layer === 'project'))
+    terminal.remark('allow rules of a project grant nothing: they are exceptions to its own policy.default');
   if (rows.length === 0) terminal.remark('not set, and there is no default');
   showDiagnostics(loaded, terminal);
 }

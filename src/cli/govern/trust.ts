@@ -1,8 +1,8 @@
 import path from 'node:path';
 
-import { countText, printable, quoted } from '#core';
+import { countText, printable, quoted, type Surroundings } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
-import { projectTop, reviewSkills, readSurroundings } from '#runtime';
+import { projectTop, reviewSkills, readSurroundings, createRuntime } from '#runtime';
 import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
@@ -59,6 +59,19 @@ interface TrustInvocation extends GlobalInvocation {
   readonly store: ReturnType<typeof openTrust>;
 }
 
+/** Skills of the folder that are links to another one. Trust in the folder does not cover them. */
+async function elsewhereLines(surroundings: Surroundings, folder: string): Promise<readonly string[]> {
+  const { index } = await createRuntime({ ...surroundings, cache: false });
+  const real = realPath(folder);
+  return index.all
+    .map(({ dir }) => dir)
+    .filter((dir) => isInside(dir, folder) && !isInside(realPath(dir), real))
+    .map(
+      (dir) =>
+        `  not trusted: ${printable(dir)} is a link to ${printable(realPath(dir))}; trust that folder, or name it as a root`,
+    );
+}
+
 async function trust(
   trusting: TrustInvocation,
   { isConfirmed, dryRun, isOwn }: { readonly isConfirmed: boolean; readonly dryRun: boolean; readonly isOwn: boolean },
@@ -69,8 +82,10 @@ async function trust(
     throw usageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
   const surroundings = readSurroundings({ cwd: place.cwd });
   const skills = await reviewSkills({ surroundings, folder: place.folder }, signal);
-  const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
-  showPlan([projectLine(place.folder), ...rows], !isConfirmed && !dryRun, terminal);
+  const elsewhere = await elsewhereLines(surroundings, place.folder);
+  const own =
+    skills.length === 0 && elsewhere.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
+  showPlan([projectLine(place.folder), ...own, ...elsewhere], !isConfirmed && !dryRun, terminal);
   if (dryRun) {
     terminal.printJson({ folder: place.folder, trusted: false, dryRun, skills });
     return EXIT.done;

@@ -42,11 +42,11 @@ export async function settingsFor(invocation: RootInvocation): Promise<PackSetti
 /** The same for a command that changes nothing: a warning says that the configuration is invalid. */
 export async function readingSettings(invocation: RootInvocation): Promise<PackSettings> {
   const { flags, terminal, surroundings } = invocation;
-  const { config, diagnostics } = await configFor(invocation);
-  const problem = configProblem(diagnostics);
+  const loaded = await configFor(invocation);
+  const problem = configProblem(loaded.diagnostics);
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
-  return accepted(packSettings(surroundings, config, { root, scope: flags.scope }));
+  return accepted(packSettings(surroundings, loaded.config, { root, scope: flags.scope, profile: loaded.profile }));
 }
 
 /** A command that reports the refusals that it throws. */

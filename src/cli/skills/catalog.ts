@@ -15,9 +15,13 @@ export const command = defineCommand({
   ].join('\n'),
   flags: {
     budget: option('TOKENS', 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)'),
-    format: option('FORMAT', 'print as xml, markdown, lines, list or expertise', {
-      choices: ['xml', 'markdown', 'lines', 'list', 'expertise'],
-    }),
+    format: option(
+      'FORMAT',
+      'print as xml, markdown, lines, list or expertise (default: catalog.format, or that of the vocabulary)',
+      {
+        choices: ['xml', 'markdown', 'lines', 'list', 'expertise'],
+      },
+    ),
     explain: toggle('print the state and the cost of each skill instead of the text'),
   },
   examples: [
@@ -31,11 +35,10 @@ export const command = defineCommand({
     const budget = wholeNumber(flags.budget, '--budget', { least: 1, most: 10_000_000 });
     const { format } = flags;
     const runtime = await openRuntime(invocation);
-    const catalog = runtime.catalog({
-      ...defined({ budget, format }),
-      // Like a session, the catalog hides skills of untrusted folders.
-      without: await runtime.distrust(runtime.index.skills),
-    });
+    // The catalog of a session is what a model gets in the configured vocabulary.
+    const session = await runtime.startSession({ catalog: defined({ budget, format }) });
+    const { catalog } = session;
+    await session.close();
     const explain = flags.explain === true ? { explain: explained(runtime, catalog) } : {};
     if (!terminal.printJson({ ...catalog, ...explain }))
       terminal.out(flags.explain === true ? explainLines(runtime, catalog, terminal) : catalog.text.trimEnd());

@@ -10,6 +10,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
 import { VERSION } from '../../version.ts';
 import type { checkSkill } from '#skills';
+import { findProfile } from '#tools/profiles';
 import type { Terminal } from '../terminal/terminal.ts';
 
 type CheckOptions = Parameters<typeof checkSkill>[2];
@@ -82,6 +83,7 @@ function checkOptions({ config }: Runtime, isLenient: boolean): CheckOptions {
     maxBodyLines: config.security?.max_skill_body_lines,
     maxBodyCharacters: config.security?.max_skill_body_characters,
     blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter,
+    tolerated: findProfile(config.vocabulary).tolerates,
   };
 }
 

@@ -1,5 +1,14 @@
 /** The question of an approval as short as possible: what a person at a terminal sees first. */
-import { countCharacters, diffLines, FRAME, frameText, shownText, type ApprovalRequest, startsProgram } from '#core';
+import {
+  countCharacters,
+  diffLines,
+  FRAME,
+  frameText,
+  listHostInputs,
+  shownText,
+  type ApprovalRequest,
+  startsProgram,
+} from '#core';
 import { textWidth } from '#platform';
 
 /** Starts a question. Answers of models are shown without it, so that they cannot imitate one. */
@@ -41,11 +50,22 @@ export function approvalSummary(request: ApprovalRequest, width: number): Approv
   const besideHead = rowsWithin(width - textWidth(head) - 1 + FRAME.length, 1);
   const line = `${head} ${(besideHead.start[0] ?? '').slice(FRAME.length)}`;
   const isComplete = isAll && !givesMore(request);
-  if (!besideHead.isCut) return { lines: [line], isWhole: isComplete };
+  const files = hostFileLines(request, width);
+  if (!besideHead.isCut) return { lines: [line, ...files], isWhole: isComplete };
   const below = rowsWithin(width, MAX_ROWS);
   return isComplete && !below.isCut
     ? { lines: [head, ...below.start], isWhole: true }
-    : { lines: [`${line}…`], isWhole: false };
+    : { lines: [`${line}…`, ...files], isWhole: false };
+}
+
+/** The files of the machine that a program gets, as far as there is room; all of them are in the details. */
+function hostFileLines({ action }: ApprovalRequest, width: number): readonly string[] {
+  const files = listHostInputs(action);
+  if (files.length === 0) return [];
+  const frame = { width, maxRows: 1, isOneLine: true } as const;
+  const rows = files.slice(0, MAX_ROWS).flatMap((file) => frameText(shownText(file, LONGEST), frame).start);
+  const more = files.length > MAX_ROWS ? [`  and ${String(files.length - MAX_ROWS)} more`] : [];
+  return ['  it gets a copy of files of this machine:', ...rows, ...more];
 }
 
 function describeReach({ isolation, capabilities }: ApprovalRequest): readonly string[] {

@@ -45,7 +45,7 @@ const EXECUTION_SCHEMA = section('How scripts and commands are run.', {
   allow_weaker: flag(
     'Let auto use landlock, which is weaker, where nothing else isolates. Only the user file may set it.',
   ),
-  image: text('Image of the container executor.'),
+  image: text('Image of the container executor. Only the user file may set it.'),
   runtime: text(
     'OCI runtime of the container executor, such as runsc (gVisor), as the engine names it. Only the user file may set it.',
   ),
@@ -95,7 +95,7 @@ const PACKAGES_SCHEMA = section(
       'Lists of packages by name, for --environment and packages.skills.',
       list('The packages.', text('pypdf, pandas>=2, npm:docx@9.'), 200),
     ),
-    skills: map('The environment of each skill, by its name.', text('Name of an environment.')),
+    skills: map('The environment of each skill, by name or source/name.', text('Name of an environment.')),
     offline: flag('Use only packages that are installed already; a project file cannot turn this off.'),
     hosts: list(
       'Hosts besides the index that installations may reach; only in the user file.',
@@ -124,7 +124,10 @@ export const CONFIG_SCHEMA = section(
           description: 'A folder with a source name.',
           additionalProperties: false,
           required: ['path'],
-          properties: { path, source: text('Source name of its skills.') },
+          properties: {
+            path,
+            source: text('Source name of its skills; in a project file project, or a name that starts with project-.'),
+          },
         },
       ],
     } as const),

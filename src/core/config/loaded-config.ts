@@ -2,6 +2,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import { SkillError } from '../errors.ts';
 import { printable } from '../text/text.ts';
 import type { Config } from './config.ts';
+import type { Profile } from '../profile.ts';
 import type { PolicyConfig } from './policy-config.ts';
 
 /** Later layers override earlier ones. The project file may override only as `project-override-rules.ts` allows. */
@@ -47,6 +48,10 @@ export interface LoadedConfig {
   readonly policies: readonly LayerPolicy[];
   /** The entries of `execution.require_approval_for` in effect, with the layer that wrote them; the user's layers come first. */
   readonly requiredApprovals?: readonly (Pick<LayerPolicy, 'layer' | 'where'> & { readonly rule: string })[];
+  /** What the vocabulary sets beside its tools and settings; narrowed, if a project chose it. */
+  readonly profile: Profile;
+  /** What the project's file says about skills: it applies to skills of the project, where the user's layers say nothing, and hides others. */
+  readonly forOwnSkills: Pick<Config, 'skill_visibility' | 'packages'>;
   /** The files that were looked for, highest priority first. */
   readonly files: readonly { readonly path: string; readonly status: 'used' | 'absent' | 'invalid' }[];
   readonly diagnostics: readonly Diagnostic[];

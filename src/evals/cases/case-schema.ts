@@ -66,7 +66,7 @@ const OUTPUT = jsonSchema.section('Checks of the answer and the files.', {
   checkers: jsonSchema.list('Scripts that check the outputs.', CHECKER),
 });
 
-const EXPECT = jsonSchema.section('Expectations, which must all hold.', {
+export const EXPECT = jsonSchema.section('Expectations, which must all hold.', {
   skills_all_of: texts('Skills that must all load.'),
   skills_any_of: texts('Skills of which at least one must load.'),
   skills_none_of: texts('Skills that must not load.'),

@@ -12,6 +12,8 @@ export interface CaseProblem extends Problem<'input/invalid'> {
 export interface CaseReport {
   readonly file: string;
   readonly locate: (path: JsonPath) => ReturnType<typeof positionOf>;
+  /** The key as the author wrote it, for a case that was converted to our format. */
+  readonly writtenPath?: (path: JsonPath) => JsonPath;
   readonly problems: CaseProblem[];
 }
 

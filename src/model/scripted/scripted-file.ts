@@ -1,5 +1,15 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
-import { jsonSchema, checkJson, docsPage, invalidInput, isObject, quoted, SkillError, type FromSchema } from '#core';
+import {
+  jsonSchema,
+  checkJson,
+  defined,
+  docsPage,
+  invalidInput,
+  isObject,
+  quoted,
+  SkillError,
+  type FromSchema,
+} from '#core';
 import { readTextFile } from '#platform';
 import { openScripted, type Expectation, type ScriptedModel, type ScriptedTurn } from './scripted.ts';
 import { FINISHES } from '../finishes.ts';
@@ -81,11 +91,18 @@ function toScriptedTurns(written: unknown, file: string): readonly ScriptedTurn[
 /** A turn may be the structured action itself: its text is the answer. */
 function withActions(script: unknown): unknown {
   if (!isObject(script) || !Array.isArray(script['turns'])) return script;
-  const turns = script['turns'].map((turn: unknown) => (isAction(turn) ? { text: JSON.stringify(turn) } : turn));
-  return { ...script, turns };
+  return { ...script, turns: script['turns'].map((turn: unknown) => (isAction(turn) ? splitAction(turn) : turn)) };
 }
 
-function isAction(turn: unknown): boolean {
+/** What a turn says about the request and the answer is not part of the action beside it. */
+function splitAction({ expect, toolCalls, finish, usage, retries, chunks, delayMs, error, ...action }: Fields): Fields {
+  const turn = { expect, toolCalls, finish, usage, retries, chunks, delayMs, error };
+  return { ...defined(turn), text: JSON.stringify(action) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isAction(turn: unknown): turn is Fields {
   return isObject(turn) && ['action', 'type', 'plan', 'plan_update', 'goal'].some((key) => Object.hasOwn(turn, key));
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {
   type VocabularyName,
   checkConfig,
+  defined,
   diagnose,
   quoted,
   SkillError,
@@ -10,6 +11,7 @@ import {
   type Config,
   type Diagnostic,
   type LoadedConfig,
+  type Profile,
   type readJsonText,
   SETTINGS,
   valueAt,
@@ -17,9 +19,16 @@ import {
 import { isInside, isPresent, readCheckedJson, realPath, resolveWithHome } from '#platform';
 import { isAddress, userFolders } from '../roots.ts';
 import { readPolicy } from '#policy';
-import { builtInValue, explainLayers, mergeLayers, widerSettings, type ConfigLayer } from './config-merge.ts';
+import {
+  explainLayers,
+  mergeLayers,
+  mergeOwnEntries,
+  settingInForce,
+  widerSettings,
+  type ConfigLayer,
+} from './config-merge.ts';
 import { findProfile } from '#tools/profiles';
-import { findOverrideRule, narrow, userOnlyPaths } from './project-override-rules.ts';
+import { findOverrideRule, isAboutSkills, narrow, narrowProfile, userOnlyPaths } from './project-override-rules.ts';
 import { readEnvironment } from './config-environment.ts';
 
 /** A possible configuration file. */
@@ -54,14 +63,20 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
   const environment = readEnvironment(env);
   const users = files.filter(({ place }) => place.layer === 'user').flatMap(({ layers }) => layers);
   const options = override === undefined ? [] : [optionLayer(override)];
-  const projectLayers = files.filter(({ place }) => place.layer === 'project').flatMap(({ layers }) => layers);
+  const projectFiles = files.filter(({ place }) => place.layer === 'project');
   const record = recordLayers(override);
-  const vocabulary = vocabularyLayers([...users, ...projectLayers, ...environment.layers, ...options, ...record]);
-  const own = [...vocabulary, ...users, ...environment.layers, ...options];
-  const projects = files.filter(({ place }) => place.layer === 'project').map((file) => narrowProject(file, own));
+  const own = withVocabulary([...users, ...environment.layers, ...options]);
+  const projects = projectFiles.map((file) => narrowProject(file, own.layers));
+  const chosen = [...projectFiles.flatMap((file) => file.layers), ...record].findLast(
+    ({ config }) => config.vocabulary !== undefined,
+  );
+  // A variable or an option beats the project's file, and nothing but an option beats a record.
+  const isOverridden = [...environment.layers, ...options].some(({ config }) => config.vocabulary !== undefined);
+  const vocabulary =
+    chosen === undefined || (isOverridden && record.length === 0) ? own : withProjectVocabulary(own, chosen);
   const bases = new Map(places.map((place) => [place.path, place.base]));
   const layers = [
-    ...vocabulary,
+    ...vocabulary.defaults,
     ...users,
     ...projects.flatMap((file) => file.layers),
     ...environment.layers,
@@ -78,6 +93,8 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
   });
   return {
     config,
+    profile: vocabulary.profile,
+    forOwnSkills: mergeOwnEntries(layers),
     ...(requiredApprovals.length === 0 ? {} : { requiredApprovals }),
     namedRoots: {
       own: layers.filter(({ layer }) => layer !== 'project').flatMap((layer) => resolveSkillRoots(layer, cwd, home)),
@@ -153,14 +170,42 @@ function recordLayers(given: ConfigOverride | undefined): readonly ConfigLayer[]
   return [{ layer: 'project', where: 'the record', config: { vocabulary: recordedVocabulary } }];
 }
 
-/** The defaults of the vocabulary that the last of these layers names. Those that a project chose count as its own, so they loosen nothing. */
-function vocabularyLayers(layers: readonly ConfigLayer[]): readonly ConfigLayer[] {
-  const chosen = layers.findLast(({ config }) => config.vocabulary !== undefined);
-  const { settings } = findProfile(chosen?.config.vocabulary);
-  if (chosen === undefined || settings === undefined) return [];
-  const { vocabulary: where = '' } = chosen.config;
-  const config = chosen.layer === 'project' ? narrowDefaults(settings, chosen.config) : settings;
-  return [{ layer: 'vocabulary', where, config }];
+interface ChosenVocabulary {
+  readonly profile: Profile;
+  /** The settings of its profile. */
+  readonly defaults: readonly ConfigLayer[];
+  /** The defaults and the user's layers above them. */
+  readonly layers: readonly ConfigLayer[];
+}
+
+/** The vocabulary that the last of the user's layers names, with its defaults below them. */
+function withVocabulary(users: readonly ConfigLayer[]): ChosenVocabulary {
+  const { vocabulary: where } = users.findLast(({ config }) => config.vocabulary !== undefined)?.config ?? {};
+  const profile = findProfile(where);
+  const { settings: config } = profile;
+  const defaults: readonly ConfigLayer[] =
+    where === undefined || config === undefined ? [] : [{ layer: 'vocabulary', where, config }];
+  return { profile, defaults, layers: [...defaults, ...users] };
+}
+
+/**
+ * The vocabulary that a project or a record names. The defaults of the user's vocabulary stay, and of the project's only those count that
+ * loosen nothing.
+ */
+function withProjectVocabulary(own: ChosenVocabulary, { config: project }: ConfigLayer): ChosenVocabulary {
+  const { vocabulary: where = '' } = project;
+  const chosen = findProfile(where);
+  const { settings = {} } = chosen;
+  const config = narrowDefaults(settings, own.layers, project);
+  const isStrict = {
+    own: settingInForce('format.mode', own.layers) === 'strict',
+    chosen: (project.format?.mode ?? settings.format?.mode) === 'strict',
+  };
+  return {
+    ...own,
+    profile: narrowProfile(own.profile, chosen, isStrict),
+    defaults: [...own.defaults, { layer: 'vocabulary', where, config }],
+  };
 }
 
 interface NarrowedFile {
@@ -175,11 +220,15 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
   const forbidden = forbiddenPaths(layer.config, place.base);
   const allowed = { ...layer, config: withoutPaths(layer.config, forbidden) };
   const wider = widerSettings(own, allowed).map((setting) => setting.path);
-  const remark = (code: 'config/not-for-project' | 'config/wider', at: readonly string[], rest: string): Diagnostic =>
-    diagnose(
-      { code, path: place.path, ...text?.locate(at), message: `${quoted(at.join('.'), 120)} ${rest}` },
-      'lenient',
-    );
+  const remark = (
+    code: 'config/not-for-project' | 'config/wider',
+    at: readonly string[],
+    rest: string,
+    hint?: string,
+  ): Diagnostic => {
+    const message = `${quoted(at.join('.'), 120)} ${rest}`;
+    return diagnose({ code, path: place.path, ...text?.locate(at), message, ...defined({ hint }) }, 'lenient');
+  };
   return {
     // Policy rules are evaluated elsewhere, so a wider default must not remain here.
     layers: [
@@ -193,6 +242,8 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
     ],
     remarks: [
       ...forbidden.map((at) => {
+        if (at[0] === 'skill_roots') return remark('config/not-for-project', at, ...FOREIGN_SOURCE);
+        if (isAboutSkills(at.slice(0, -1).join('.'))) return remark('config/not-for-project', at, ...FOREIGN_SKILL);
         const subject = findOverrideRule(at.join('.')) === 'never' ? 'is' : 'with this value is';
         return remark('config/not-for-project', at, `${subject} reserved for the user`);
       }),
@@ -201,22 +252,32 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
   };
 }
 
+const FOREIGN_SOURCE = [
+  'is a source name of others, so the source is project',
+  'write "project", a name that starts with "project-", or no source',
+] as const;
+
+const FOREIGN_SKILL = [
+  'names a skill that is not of the project',
+  'name a skill of the project without a source; settings for other skills belong in the user file',
+] as const;
+
 /** Defaults of a vocabulary that do not apply if a project chooses it, because they loosen ours. */
 export function defaultsForUserOnly(vocabulary: VocabularyName): readonly string[] {
   const { settings = {} } = findProfile(vocabulary);
-  const kept = narrowDefaults(settings, {});
+  const kept = narrowDefaults(settings, [], {});
   return SETTINGS.filter(({ path: at }) => valueAt(settings, at) !== undefined && valueAt(kept, at) === undefined).map(
     ({ key }) => key,
   );
 }
 
-/** Settings that a project may set, compared with our defaults, without those that its file sets itself. */
-function narrowDefaults(settings: Config, project: Config): Config {
+/** Settings that a project may set, compared with the user's layers, without those that its file sets itself. */
+function narrowDefaults(settings: Config, own: readonly ConfigLayer[], project: Config): Config {
   const allowed = withoutPaths(settings, userOnlyPaths(settings));
   const dropped = SETTINGS.filter((setting) => {
     const value = valueAt(allowed, setting.path);
     if (value === undefined) return false;
-    const { counts, isWider } = narrow(findOverrideRule(setting.key), builtInValue(setting), value);
+    const { counts, isWider } = narrow(findOverrideRule(setting.key), settingInForce(setting.key, own), value);
     return counts === 'below' || isWider || valueAt(project, setting.path) !== undefined;
   });
   return withoutPaths(
@@ -272,9 +333,12 @@ function withAbsolutePaths(layer: ConfigLayer, base: string, home: string | unde
   const { skill_roots: roots, runs } = layer.config;
   const absolute = (root: string): string =>
     root === '~' || root.startsWith('~/') || isAddress(root) ? root : path.resolve(base, root);
-  const rooted = roots?.map((root) =>
-    typeof root === 'string' ? absolute(root) : { ...root, path: absolute(root.path ?? '') },
-  );
+  const isProject = layer.layer === 'project';
+  const rooted = roots?.map((root) => {
+    const { path: written = '', source = isProject ? 'project' : undefined } =
+      typeof root === 'string' ? { path: root } : root;
+    return source === undefined ? absolute(written) : { path: absolute(written), source };
+  });
   const directory = runs?.directory === undefined ? undefined : resolveWithHome(runs.directory, base, home);
   const config = withValue(layer.config, ['skill_roots'], rooted);
   return { ...layer, config: directory === undefined ? config : withValue(config, ['runs', 'directory'], directory) };

@@ -1,5 +1,5 @@
 import { SETTINGS, valueAt, withValue, isObject, type Config, type LoadedConfig } from '#core';
-import { findOverrideRule, narrow } from './project-override-rules.ts';
+import { findOverrideRule, isAboutSkills, narrow } from './project-override-rules.ts';
 
 export type Setting = (typeof SETTINGS)[number];
 
@@ -14,19 +14,40 @@ export interface ConfigLayer {
   readonly config: Config;
 }
 
-/** Merges all layers without built-in defaults. The project's policy rules and defaults are left out; see `LoadedConfig.policies`. */
+/**
+ * Merges all layers without built-in defaults. The project's policy rules and defaults, and what it says about skills, are left out; see
+ * `LoadedConfig.policies` and `forOwnSkills`.
+ */
 export function mergeLayers(layers: readonly ConfigLayer[]): Config {
   let config: Config = {};
   // The project narrows what all of the user's layers say, also variables and options.
   const projectAtEnd = [...layers].sort((a, b) => projectLast(a) - projectLast(b));
   for (const setting of SETTINGS) {
+    const isApart = isPolicy(setting) || isAboutSkills(setting.key);
     const used = NARROWED_POLICY.has(setting.key)
       ? projectAtEnd
-      : layers.filter(({ layer }) => layer !== 'project' || !isPolicy(setting));
+      : layers.filter(({ layer }) => layer !== 'project' || !isApart);
     for (const { path, value, layer } of resolveSetting(setting, used))
       if (layer !== 'built-in') config = withValue(config, path, value);
   }
   return config;
+}
+
+/** What the project's layers say about skills. */
+export function mergeOwnEntries(layers: readonly ConfigLayer[]): Config {
+  const projects = layers.filter(({ layer }) => layer === 'project');
+  const entries = SETTINGS.filter(({ key }) => isAboutSkills(key)).flatMap(({ path }) =>
+    projects.flatMap(({ config }) =>
+      Object.entries(valueAt(config, path) ?? {}).map(([key, value]) => ({ path: [...path, key], value })),
+    ),
+  );
+  return entries.reduce<Config>((config, { path, value }) => withValue(config, path, value), {});
+}
+
+/** The value of a setting that is not a map, after these layers. */
+export function settingInForce(key: string, layers: readonly ConfigLayer[]): unknown {
+  const setting = SETTINGS.find((one) => one.key === key);
+  return setting && resolveSetting(setting, layers)[0]?.value;
 }
 
 const NARROWED_POLICY: ReadonlySet<string> = new Set(['policy.allowed_tools', 'policy.sandboxed']);
@@ -36,9 +57,15 @@ export function explainLayers(layers: readonly ConfigLayer[]): readonly Explaine
   return SETTINGS.flatMap((setting) => {
     // Project rules restrict the result of all other layers, so they come last.
     const ordered = isPolicy(setting) ? [...layers].sort((a, b) => projectLast(a) - projectLast(b)) : layers;
-    const apart = findOverrideRule(setting.key) === 'apart' ? ordered.map((layer) => [layer]) : [ordered];
-    return apart.flatMap((group) => resolveSetting(setting, group).map(explained));
+    return explainedApart(setting, ordered).flatMap((group) => resolveSetting(setting, group).map(explained));
   });
+}
+
+/** Rules of each layer stay apart, and so does what a project says about skills. */
+function explainedApart({ key }: Setting, layers: readonly ConfigLayer[]): readonly (readonly ConfigLayer[])[] {
+  if (findOverrideRule(key) === 'apart') return layers.map((layer) => [layer]);
+  if (!isAboutSkills(key)) return [layers];
+  return [layers.filter((one) => projectLast(one) === 0), layers.filter((one) => projectLast(one) === 1)];
 }
 
 /**

@@ -31,6 +31,8 @@ export async function loadConfig(
     return {
       config: {},
       policies: [],
+      profile: {},
+      forOwnSkills: {},
       namedRoots: { own: [], project: [] },
       files: places.map((place) => ({ path: place.path, status: 'absent' })),
       diagnostics: [],

@@ -5,34 +5,40 @@ import {
   isObject,
   type Config,
   type HostPattern,
+  type Profile,
   isProblem,
   namedIsolation,
+  isProjectSource,
   isWeaker,
 } from '#core';
 
 /**
- * What a project file may do to a setting. The file comes with the project and may be untrusted, so it may tighten safety settings and
- * never
- * loosen them.
+ * What a project file may do to a setting. The file comes with the project and may be untrusted, so each rule has a direction:
  *
- *     replaces       not safety-related: the project overrides the user
- *     precedes       the project's entries come before the user's
- *     adds           union of both lists
- *     least          the smaller number
- *     on             true if either is true
- *     within         the intersection of both lists
- *     isolates       any isolating executor, if the user chose none; never `local` and `landlock`
- *     strictest      the stricter of two values
- *     apart          policy rules: kept per layer and evaluated by the policy
- *     offline        only models without a provider: `mock` and `rules`
- *     never          only the user may set it
+ *     narrows     adds           union of both lists
+ *                 least          the smaller number
+ *                 on             true if either is true
+ *                 off            false if either is false
+ *                 within         the intersection of both lists
+ *                 isolates       any isolating executor, if the user chose none; never `local` and `landlock`
+ *                 strictest      the stricter of two values
+ *                 apart          policy rules: kept per layer and evaluated by the policy
+ *                 offline        only models without a provider: `mock` and `rules`
+ *     offers      precedes       the project's entries come before the user's; they need trust
+ *                 own            entries that apply only to skills of the project, and where the user has none
+ *                 hides          visibility: of other skills only less than the user left them
+ *     presents    replaces       how something is shown, never what is allowed: the project overrides the user
+ *     forbidden   never          only the user may set it
  */
 export type OverrideRule =
   | 'replaces'
   | 'precedes'
+  | 'own'
+  | 'hides'
   | 'adds'
   | 'least'
   | 'on'
+  | 'off'
   | 'within'
   | 'isolates'
   | 'apart'
@@ -40,37 +46,39 @@ export type OverrideRule =
   | 'never'
   | { readonly strictest: readonly string[]; readonly unset?: string };
 
-/** A test checks that every setting is listed, and that `strictest` has all of its values. */
-export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
+/** A setting of the schema without a rule does not compile. A test checks that `strictest` has all values of its setting. */
+const RULES = {
+  // Its defaults are narrowed like settings of the file.
   vocabulary: 'replaces',
   skill_roots: 'precedes',
-  builtin: 'replaces',
-  use_default_roots: 'replaces',
-  skill_visibility: 'replaces',
-  'scan.max_depth': 'replaces',
-  'scan.max_directories': 'replaces',
-  'scan.nested_in_skills': 'replaces',
+  builtin: 'off',
+  use_default_roots: 'off',
+  skill_visibility: 'hides',
+  'scan.max_depth': 'least',
+  'scan.max_directories': 'least',
+  'scan.nested_in_skills': 'off',
   'format.mode': { strictest: ['strict', 'lenient'] },
-  'catalog.budget_tokens': 'replaces',
+  'catalog.budget_tokens': 'least',
   'catalog.format': 'replaces',
   'session.lifetime': 'replaces',
-  'session.max_loaded': 'replaces',
+  'session.max_loaded': 'least',
   'session.placement': 'replaces',
-  'cache.enabled': 'replaces',
+  'cache.enabled': 'off',
   // The provider receives the user's key and prompts.
   'model.provider': 'offline',
   'model.params': 'replaces',
   'execution.executor': 'isolates',
   'execution.allow_weaker': 'never',
-  'execution.image': 'replaces',
+  // The programs of an image get the files and secrets of the user's skills.
+  'execution.image': 'never',
   // Another runtime may isolate less.
   'execution.runtime': 'never',
   'execution.network': 'within',
   'execution.require_approval_for': 'adds',
   // The default depends on the command; the strictest of them counts.
   'sandbox.project': { strictest: ['none', 'read', 'write'], unset: 'none' },
-  'packages.environments': 'replaces',
-  'packages.skills': 'replaces',
+  'packages.environments': 'own',
+  'packages.skills': 'own',
   'packages.offline': 'on',
   'packages.hosts': 'never',
   'security.max_skill_body_lines': 'least',
@@ -79,7 +87,8 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'security.max_documents_characters': 'least',
   'security.oversized_body': { strictest: ['refuse', 'cut'] },
   'security.block_angle_brackets_in_frontmatter': 'on',
-  'install.scope': 'replaces',
+  // Skills in the home folder need no trust.
+  'install.scope': { strictest: ['project', 'user'] },
   'install.require_signed': 'on',
   // A project must not choose the rules that check it.
   'install.scan_policy': 'never',
@@ -110,7 +119,15 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'runs.sync': { strictest: ['each', 'none'] },
   'telemetry.endpoint': 'never',
   'telemetry.headers': 'never',
-};
+} satisfies Readonly<Record<(typeof SETTINGS)[number]['key'], OverrideRule>>;
+
+export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = RULES;
+
+/** Whether what a project says is kept apart from the user's, because it depends on the skill what it means. */
+export function isAboutSkills(key: string): boolean {
+  const rule = findOverrideRule(key);
+  return rule === 'own' || rule === 'hides';
+}
 
 /** Unlisted settings are not allowed in project files. */
 export function findOverrideRule(key: string): OverrideRule {
@@ -135,6 +152,8 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
   }
   switch (override) {
     case 'replaces':
+    case 'own':
+    case 'hides':
       return own;
     case 'precedes':
     case 'apart':
@@ -148,7 +167,9 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
     case 'least':
       return below === undefined || Number(project) <= Number(below) ? own : kept;
     case 'on':
-      return project === true || below !== true ? own : kept;
+      return project === true ? own : { ...kept, isWider: below === true };
+    case 'off':
+      return project === false ? own : { ...kept, isWider: below === false };
     case 'within':
       return within(toList(below), toList(project));
     case 'isolates': {
@@ -226,6 +247,14 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
     ...(use === undefined || use === 'restrict' ? [] : [['policy', 'allowed_tools']]),
     ...(sandboxed === 'allow' ? [['policy', 'sandboxed']] : []),
     ...(directory === undefined || isBelow(directory) ? [] : [['runs', 'directory']]),
+    ...(config.skill_roots ?? []).flatMap((root, at) =>
+      typeof root === 'string' || root.source === undefined || isProjectSource(root.source)
+        ? []
+        : [['skill_roots', String(at), 'source']],
+    ),
+    ...Object.keys(config.packages?.skills ?? {})
+      .filter((key) => key.includes('/') && !isProjectSource(key.slice(0, key.indexOf('/'))))
+      .map((key) => ['packages', 'skills', key]),
   ];
 }
 
@@ -246,4 +275,23 @@ export function isSteering(key: string, value: unknown): boolean {
 /** Whether a path stays below its starting folder on every operating system. */
 function isBelow(path: string): boolean {
   return !/^[/\\~]|^[A-Za-z]:|\\|\0/.test(path) && !path.split('/').includes('..');
+}
+
+/**
+ * The profile of a vocabulary that a project chose, where `own` is what would apply without the project: it never offers, scans or
+ * tolerates more. `isStrict` says for which of the two the format is strict, because a lenient one tolerates everything.
+ */
+export function narrowProfile(
+  own: Profile,
+  chosen: Profile,
+  isStrict: { readonly own: boolean; readonly chosen: boolean },
+): Profile {
+  const tolerates = isStrict.own && !isStrict.chosen ? own.tolerates : chosen.tolerates;
+  return {
+    ...chosen,
+    offersPrograms: own.offersPrograms && chosen.offersPrograms,
+    unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
+    tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
+    installFolder: chosen.installFolder && { ...chosen.installFolder, user: own.installFolder?.user },
+  };
 }

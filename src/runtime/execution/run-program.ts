@@ -4,22 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEFAULT_LIMITS,
   failure,
-  detectMediaType,
   quoted,
-  toRelativePath,
   type ActionProblem,
   type OutputSink,
   type ProgramEnd,
   type RunResult,
   type SkillEntry,
-  type Action,
-  type OfType,
   type ProgramAction,
   isProblem,
   type ProgramSpec,
 } from '#core';
-import { inConfined, isInside } from '#platform';
-import { isSecretPath, writeProtection } from '#policy';
+import { isInside } from '#platform';
+import { hiddenNames, isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
   inputEntries,
@@ -95,6 +91,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
+    names: hiddenNames(),
     isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
       isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
@@ -107,16 +104,15 @@ export async function prepareProgram(
     skillName: staged?.name,
   });
   if (start.type === 'refused') return start;
-  const home = workspace.homeOf(skill === undefined ? undefined : { ...stagedSource(skill), source: skill.source });
+  const home = workspace.homeOf(skill);
   const newRun = workspace.newRunFolder();
   const hasSecrets = Object.keys(secrets?.env ?? {}).length > 0;
-  const sharing = hasSecrets ? areaForSecrets(workspace, home, newRun) : undefined;
+  const sharing = hasSecrets ? areaForSecrets(workspace, staged, { home, run: newRun }) : undefined;
   if (sharing?.type === 'refused') return sharing;
   const area = sharing?.area;
   const { run = newRun, root = place.root } = area ?? {};
   const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
   if (absent !== undefined) return refused(absent);
-
   const missing =
     skill === undefined || staged === undefined
       ? undefined
@@ -124,7 +120,7 @@ export async function prepareProgram(
           env: { ...parts.env, ...secrets?.env },
           network: parts.network,
         });
-  const { blocking = [] } = missing ?? {};
+  const blocking = missing?.blocking ?? [];
   if (blocking.length > 0)
     return refused(
       failure('execution/missing', `the script cannot run: ${blocking.map(({ message }) => message).join('; ')}`, {
@@ -164,7 +160,7 @@ export async function prepareProgram(
     home,
     hasMounts: folders.targets.length > 0,
     project: folders.project,
-    skillName: staged?.name,
+    skill: skill && staged && { name: skill.name, folder: staged.name },
     ...(parts.idempotencyKey === undefined || call === undefined
       ? {}
       : { idempotencyKey: `${parts.idempotencyKey}/${String(call)}` }),
@@ -210,11 +206,22 @@ export async function prepareProgram(
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),
       ],
+      hidden: folders.hidden,
     },
     outputs,
-    stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),
+    stagedInputs: inputs.inputs.map(({ from, to, bytes, mediaType }) => ({
+      name: to,
+      original_name: from,
+      mime_type: mediaType,
+      size_bytes: bytes,
+    })),
     warnings: [
       ...workspace.warnings,
+      ...(skill === undefined || staged === undefined || skill.name === staged.name
+        ? []
+        : [
+            `the folder of the skill ${quoted(skill.name)} is $SKILLS_DIR/${staged.name}, because its name cannot be one`,
+          ]),
       ...(secrets?.problems ?? []),
       ...(sharing?.warnings ?? []),
       ...inputs.warnings,
@@ -320,19 +327,19 @@ async function waitForStart(running: Promise<unknown>): Promise<void> {
   }
 }
 
-interface ProgramStreams {
+export interface ProgramStreams {
   readonly stdout: Capture;
   readonly stderr: Capture;
 }
 
-function openStreams({ workspace, run, spec }: PreparedProgram): ProgramStreams {
+export function openStreams({ workspace, run, spec }: PreparedProgram): ProgramStreams {
   const file = (name: string): string => path.join(workspace.place.root, run.path, name);
   const limits = { maxBytes: spec.limits.outputBytes };
   return { stdout: openCapture(file('stdout.txt'), limits), stderr: openCapture(file('stderr.txt'), limits) };
 }
 
 /** Writes output to its file and to the observer. */
-function teeOutput(
+export function teeOutput(
   { stdout, stderr }: ProgramStreams,
   onOutput: ExecutionParts['onOutput'],
 ): { readonly stdout: OutputSink; readonly stderr: OutputSink } {
@@ -353,7 +360,7 @@ interface Outcome {
   readonly collected: Collected;
 }
 
-function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
+export function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
   const { workspace, run, stagedInputs, layers, warnings } = prepared;
   const shown = ({ text, truncated, digest }: Captured, name: string): ShownStream => ({
     text,
@@ -372,26 +379,6 @@ function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: 
     layers,
     warnings,
   });
-}
-
-function stagedInput(
-  root: string,
-  from: NonNullable<OfType<Action, 'run_script'>['inputs']>[number]['from'],
-  to: string,
-): RunResult['staged_inputs'][number] {
-  const { mediaType } = detectMediaType(to, new Uint8Array());
-  return { name: to, original_name: from, mime_type: mediaType, size_bytes: sizeOf(root, to) };
-}
-
-function sizeOf(root: string, relative: string): number {
-  const reading = toRelativePath(relative);
-  if (isProblem(reading)) return 0;
-  const found = inConfined(
-    root,
-    (folder) => folder.resolve(reading),
-    () => undefined,
-  );
-  return found?.type === 'found' ? found.bytes : 0;
 }
 
 function refused(cause: ActionProblem): Refused {

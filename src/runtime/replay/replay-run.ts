@@ -11,7 +11,8 @@ import {
   type RunEvent,
   type JournalLine,
 } from '#core';
-import { resolveSkill } from '#skills';
+import { resolveSkill, settleSameNames } from '#skills';
+import { findProfile } from '#tools/profiles';
 import { openTreeDigests } from '#platform';
 import type { ExecutionOptions } from '../execution/parts.ts';
 import {
@@ -141,18 +142,20 @@ function asForeign(recorded: RecordedRun): RecordedRun {
 /** Reports skills of a record that are missing or changed. */
 export async function skillProblems(
   lines: Iterable<JournalLine>,
-  { index }: Runtime,
+  { index: found }: Runtime,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   const digests = openTreeDigests();
-  const checked = recordedRun(lines).skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
+  const { skills, vocabulary } = recordedRun(lines);
+  const index = settleSameNames(found, { rule: findProfile(vocabulary).sameNames });
+  const checked = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
     const entry = index.skills.find((skill) => skill.id === id) ?? resolveSkill(index, name);
     if (entry === undefined) return [`the skill ${quoted(id)} was not found; the record used ${digest}`];
-    const found = await digests.of(entry.dir, { signal });
-    if (found.type !== 'digest') return [`the skill ${quoted(id)} cannot be read: ${found.message}`];
-    return found.digest === digest
+    const now = await digests.of(entry.dir, { signal });
+    if (now.type !== 'digest') return [`the skill ${quoted(id)} cannot be read: ${now.message}`];
+    return now.digest === digest
       ? []
-      : [`the skill ${quoted(id)} has changed: its files are ${found.digest}, the record used ${digest}`];
+      : [`the skill ${quoted(id)} has changed: its files are ${now.digest}, the record used ${digest}`];
   });
   return (await Promise.all(checked)).flat();
 }

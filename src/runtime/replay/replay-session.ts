@@ -5,12 +5,14 @@ import {
   invalidInput,
   isOfKind,
   quoted,
+  VOCABULARY_NAMES,
   type RunInfo,
   type Action,
   type Decision,
   type JournalLine,
   type Observation,
   type SessionState,
+  type VocabularyName,
   namedIsolation,
 } from '#core';
 import type { ArtifactStore } from '#sandbox';
@@ -31,13 +33,14 @@ export interface ReplaySessionOptions {
 /** Session options that reproduce the recorded session. */
 export function replaySession(
   info: RunInfo,
-  { steps, settings }: RecordedRun,
+  { steps, settings, vocabulary }: RecordedRun,
   { isOwn, artifacts, execution: overrides }: ReplaySessionOptions,
 ): SessionOptions {
   const calls = steps.filter((step) => step.type === 'call');
   const hasPrograms = info.executor !== null && calls.some(({ action }) => isOfKind(action, 'program'));
   return {
     ...settings,
+    vocabulary,
     ...(calls.some(({ action }) => isOfKind(action, 'host')) ? { host: {} } : {}),
     ...(hasPrograms
       ? { execution: { artifacts, ...toExecutionOptions(info, calls, isOwn), ...defined(overrides ?? {}) } }
@@ -125,6 +128,7 @@ export interface RecordedRun {
   readonly settings: SessionState['settings'] | undefined;
   /** Paths of files that came with the request. */
   readonly files: readonly string[];
+  readonly vocabulary: VocabularyName;
 }
 
 export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
@@ -133,8 +137,12 @@ export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
   const skills = new Map<string, RunInfo['skills'][number]>();
   let settings: SessionState['settings'] | undefined;
   let files: readonly string[] = [];
+  let vocabulary: VocabularyName = 'skillwright';
   for (const { event } of lines) {
-    if (event.type === 'run-start') files = event.agent?.files ?? [];
+    if (event.type === 'run-start') {
+      files = event.agent?.files ?? [];
+      vocabulary = VOCABULARY_NAMES.find((name) => name === event.vocabulary) ?? vocabulary;
+    }
     if (event.type === 'session') {
       const { event: inner } = event;
       if (inner.type === 'session-start') settings = inner.settings;
@@ -150,7 +158,7 @@ export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
       if (open?.type === 'call') steps[place] = withEvent(open, event);
     }
   }
-  return { steps, skills: [...skills.values()], settings, files };
+  return { steps, skills: [...skills.values()], settings, files, vocabulary };
 }
 
 type CallEvent = Extract<JournalLine['event'], { readonly call: number }>;

@@ -38,7 +38,7 @@ export function mountPackages(
   return {
     mounts: [
       ...mounted.map(({ source, target }): HostMount => ({ source, target, access: 'read' })),
-      ...(venv === undefined ? [] : [venv.mount]),
+      ...(venv?.mounts ?? []),
     ],
     programFolders: [...(venv === undefined ? [] : [venv.bin]), ...mounted.map(({ programs }) => programs)],
   };

@@ -4,21 +4,16 @@ import path from 'node:path';
 
 import {
   executorTraits,
-  invalidInput,
   isSkillError,
   packageArgument,
-  quoted,
-  readPackage,
   stableJson,
   type Executor,
   type ActionProblem,
   type SkillEntry,
-  type SkillError,
   type Surroundings,
   type ApprovalRequest,
   type RunEvent,
   type OfType,
-  isProblem,
   type ProgramAction,
 } from '#core';
 import { quietly, sha256, tryRealPath, findProgram } from '#platform';
@@ -30,6 +25,14 @@ import { resolveNode } from './build-node.ts';
 import { resolvePython } from './build-python.ts';
 import { openBuildSandbox } from './build-sandbox.ts';
 import { packagesFailed } from './build.ts';
+import {
+  configuredPackages,
+  environmentPackages,
+  invalid,
+  requested,
+  withProject,
+  type ConfiguredPackages,
+} from './configured-packages.ts';
 import { declaredBy, listEcosystems, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountPackages, type MountedPackages, type PreparedPackages } from './layer-mounts.ts';
 import { openLayers, type Layers, type StoredLayer } from './layers.ts';
@@ -38,21 +41,16 @@ import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested
 import { openVenv, type Venv } from './venv.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
 import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
+import { findRuntimes } from '../executors/linux/runtimes.ts';
 import type { HostMount, StagedSkill } from '../program-types.ts';
 import type { RequestedPackage } from './declared-packages.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
 type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 
-export interface PackageOptions {
+export interface PackageOptions extends ConfiguredPackages {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
   readonly with?: readonly string[];
-  /** Named lists of packages of the configuration. */
-  readonly environments?: Readonly<Record<string, readonly string[]>>;
-  /** The environment of each skill, by its name. */
-  readonly skills?: Readonly<Record<string, string>>;
-  /** The environment for every program; without it, the one that `skills` names. */
-  readonly environment?: string;
   /** A virtual environment of the user to use for Python instead of a layer. */
   readonly venv?: string;
   /** Uses only layers that exist. */
@@ -128,12 +126,11 @@ type PackagesParts = PackagesRequest & DeclaringParts;
 
 export function openPackages(request: PackagesRequest): Packages {
   const { options, executor } = request;
-  const parts: PackagesParts = {
-    ...request,
-    programFolders: interpreterFolders(executor),
-    inspect: executor.image === undefined ? undefined : inspectIn(() => request.openWorkspace()),
-  };
-  const { programFolders, inspect } = parts;
+  const programFolders = interpreterFolders(executor);
+  // Of the programs beside a runtime of the user, sandboxes show none.
+  const hasOwnPrograms = executor.image !== undefined || (executor.name !== 'local' && findRuntimes().length > 0);
+  const inspect = hasOwnPrograms ? inspectIn(() => request.openWorkspace(), programFolders) : undefined;
+  const parts: PackagesParts = { ...request, programFolders, inspect };
   const hasLayers = executorTraits(executor.name).layers !== undefined;
   const named = (options.with ?? []).map((text) => requested(text, 'option', '--with'));
   if (options.venv !== undefined && named.some(({ ecosystem }) => ecosystem === 'python'))
@@ -141,7 +138,7 @@ export function openPackages(request: PackagesRequest): Packages {
       '--with cannot add Python packages to --venv',
       'install them in the environment, or leave out --venv',
     );
-  if (options.environment !== undefined) environmentPackages(options.environment, options);
+  if (options.environment !== undefined) environmentPackages(options.environment, withProject(options));
   let venv: Promise<Venv | ActionProblem> | undefined;
   const remembered = new Map<string, readonly RequestedPackage[]>();
   const recall = (skill?: Pick<SkillEntry, 'id'>): readonly RequestedPackage[] => remembered.get(skill?.id ?? '') ?? [];
@@ -188,8 +185,7 @@ export function openPackages(request: PackagesRequest): Packages {
       );
       const declared =
         skill === undefined || !hasLayers ? undefined : await declaredBy(action, skill, languages, parts);
-      const environment = options.environment ?? options.skills?.[skill?.name ?? ''];
-      const configured = [...named, ...(environment === undefined ? [] : environmentPackages(environment, options))];
+      const configured = [...named, ...configuredPackages(skill, options)];
       return ECOSYSTEMS.flatMap((ecosystem) => {
         const own = configured.filter((spec) => spec.ecosystem === ecosystem);
         const found = declared?.find((some) => some.ecosystem === ecosystem);
@@ -246,26 +242,6 @@ function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readon
   return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
 }
 
-function requested(text: string, source: RequestedPackage['source'], neededBy: string): RequestedPackage {
-  const read = readPackage(text);
-  if (isProblem(read)) throw invalid(`${neededBy}: ${read.message}`, read.hint);
-  return { ...read, source, neededBy };
-}
-
-function environmentPackages(name: string, { environments = {} }: PackageOptions): readonly RequestedPackage[] {
-  const packages = environments[name];
-  if (packages !== undefined) return packages.map((text) => requested(text, 'environment', `environment ${name}`));
-  const known = Object.keys(environments).join(', ');
-  throw invalid(
-    `there is no environment ${quoted(name)}`,
-    `add it to packages.environments (${known === '' ? 'none is defined' : `defined: ${known}`})`,
-  );
-}
-
-function invalid(message: string, hint: string): SkillError {
-  return invalidInput(message, hint, hint);
-}
-
 async function checkVenv(
   folder: string,
   signal: AbortSignal | undefined,
@@ -273,7 +249,9 @@ async function checkVenv(
 ): Promise<Venv | ActionProblem> {
   const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
   try {
-    return await openVenv(folder, openBuildSandbox(workspace, { programFolders: parts.programFolders, signal }));
+    const { programFolders, executor } = parts;
+    const sandbox = openBuildSandbox(workspace, { programFolders, signal, isOwnPath: usesOwnPaths(executor) });
+    return await openVenv(folder, sandbox, `${layerFolder(parts)}.empty`);
   } finally {
     await workspace.close();
   }

@@ -1,5 +1,5 @@
 /** Opens the sources of inputs without following links out of the allowed folders. */
-import { closeSync, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
 import {
@@ -146,7 +146,7 @@ export function parsePath(text: string): RelativePath {
   const reading = toRelativePath(text);
   if (!isProblem(reading)) return reading;
   const { code, message } = reading;
-  refuseInput(code, message.replace('of the skill', 'itself'), { hint: PATH_HINTS[code] });
+  refuseInput(code, message, { hint: PATH_HINTS[code] });
 }
 
 const PATH_HINTS: Partial<Readonly<Record<ActionProblem['code'], string>>> = {
@@ -180,4 +180,19 @@ export function parseSource(from: string): Source {
   if (base === '')
     refuseInput('path/empty', `${quoted(from)} has no path`, { hint: 'add the path of a file or folder' });
   return { scheme, rest: name, base, version: version === undefined ? undefined : Number(version) };
+}
+
+/** How long an input is, and its first bytes, which tell its type. */
+export interface InputStart {
+  readonly bytes: number;
+  readonly start: Uint8Array;
+}
+
+const START_BYTES = 4096;
+
+/** A folder has neither. */
+export function readStart({ type, descriptor, stats }: OpenedSource): InputStart {
+  if (type !== 'file') return { bytes: 0, start: new Uint8Array() };
+  const start = new Uint8Array(Math.min(START_BYTES, stats.size));
+  return { bytes: stats.size, start: start.subarray(0, readSync(descriptor, start, 0, start.length, 0)) };
 }

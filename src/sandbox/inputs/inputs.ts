@@ -6,6 +6,7 @@ import { closeSync, fchmodSync, fchownSync, futimesSync, lchownSync, openSync, s
 import path from 'node:path';
 
 import {
+  detectMediaType,
   isSkillError,
   nearest,
   quoted,
@@ -32,7 +33,9 @@ import {
   openInput,
   parsePath,
   parseSource,
+  readStart,
   refuseInput,
+  type InputStart,
   type OpenedSource,
   type Source,
 } from './input-sources.ts';
@@ -68,8 +71,14 @@ export interface InputLimits {
 
 export const INPUT_LIMITS: InputLimits = { maxInputs: 100, maxBytes: 256 * 1024 * 1024, maxEntries: 10_000 };
 
+/** An input with what its source holds: a link in the workspace does not say. */
+interface StagedInput extends InputRecord {
+  readonly bytes: number;
+  readonly mediaType: string;
+}
+
 export type StagedInputs =
-  | { readonly type: 'staged'; readonly inputs: readonly InputRecord[]; readonly warnings: readonly string[] }
+  | { readonly type: 'staged'; readonly inputs: readonly StagedInput[]; readonly warnings: readonly string[] }
   | { readonly type: 'failed'; readonly failure: ActionProblem };
 
 export interface StageInputsOptions {
@@ -126,9 +135,10 @@ async function stageIn(
     refuseSameTargets(ready);
     for (const item of ready) checkPlace(item.prepared, placeOptions(staging, item));
     for (const item of ready) placeInput(item.prepared, placeOptions(staging, item));
-    const records = ready.map(({ record }) => record);
+    const staged = ready.map(({ record }) => record);
+    const records = staged.map(({ bytes: _bytes, mediaType: _type, ...record }) => record);
     workspace.note((metadata) => ({ ...metadata, inputs: [...metadata.inputs, ...records] }));
-    return { type: 'staged', inputs: records, warnings: staging.warnings };
+    return { type: 'staged', inputs: staged, warnings: staging.warnings };
   } catch (error) {
     if (isSystemError(error)) throw ioFailed(workspace.place.root, error);
     return { type: 'failed', failure: toProblem(error, isActionProblem) };
@@ -157,7 +167,7 @@ interface PreparedInput {
   /** Path in the temporary folder. */
   readonly prepared: string;
   readonly to: RelativePath;
-  readonly record: InputRecord;
+  readonly record: StagedInput;
 }
 
 /** An input that is being prepared. */
@@ -177,11 +187,15 @@ async function prepareInput(staging: Staging, input: InputRequest, prepared: str
   const source = parseSource(from);
   const to = parseTarget(input.to, { base: source.base, programRoot: staging.workspace.attached.root });
   const preparing = { from, mode, pin, source, to, prepared };
-  const found = await (source.scheme === 'artifact' ? fetchArtifact : fetchFile)(staging, preparing);
-  return { prepared, to, record: { from, to, pin, at: staging.at, ...found } };
+  const { bytes, start, ...found } = await (source.scheme === 'artifact' ? fetchArtifact : fetchFile)(
+    staging,
+    preparing,
+  );
+  const { mediaType } = detectMediaType(to, start);
+  return { prepared, to, record: { from, to, pin, at: staging.at, ...found, bytes, mediaType } };
 }
 
-type ResolvedInput = Pick<InputRecord, 'resolved' | 'mode' | 'version'>;
+type ResolvedInput = Pick<InputRecord, 'resolved' | 'mode' | 'version'> & InputStart;
 
 async function fetchArtifact(staging: Staging, preparing: Preparing): Promise<ResolvedInput> {
   const { from, mode, pin, source } = preparing;
@@ -192,7 +206,8 @@ async function fetchArtifact(staging: Staging, preparing: Preparing): Promise<Re
     const { content, version } = await load(source.rest, source.version ?? pinned);
     writePrepared(staging, preparing, content.length, (output) => writeAll(output, content));
     if (mode === 'link') staging.warnings.push(`${quoted(from)} was copied, because artifacts cannot be linked`);
-    return { resolved: `artifact://${source.rest}@${String(version)}`, version, mode: 'copy' };
+    const resolved = `artifact://${source.rest}@${String(version)}`;
+    return { resolved, version, mode: 'copy', bytes: content.length, start: content };
   } catch (error) {
     if (!isSkillError(error) || error.code !== 'artifact/unknown') throw error;
     const near = 'nearest' in error.data ? error.data.nearest : [];
@@ -206,19 +221,20 @@ async function fetchFile(staging: Staging, preparing: Preparing): Promise<Resolv
   const opened =
     place === undefined ? openHostInput(from, source.rest, staging.sources) : openInput(from, place.root, place.file);
   try {
+    const held = readStart(opened);
     if (mode === 'link' && place?.seen !== undefined) {
       if (to === place.seen || to.startsWith(`${place.seen}/`))
         refuseInput('input/invalid', `${quoted(to)} would be a link to itself`, { hint: 'choose another target' });
       symlinkSync(path.posix.relative(path.posix.dirname(to), place.seen), prepared);
       const owner = staging.workspace.identity;
       if (owner !== undefined) lchownSync(prepared, owner.uid, owner.gid);
-      return { resolved: from, mode: 'link' };
+      return { resolved: from, mode: 'link', ...held };
     }
     if (mode === 'link')
       staging.warnings.push(`${quoted(from)} was copied, because only files of the workspace can be linked`);
     if (opened.type === 'file') copyFile(staging, preparing, opened);
     else await copyFolder(staging, preparing, opened, place === undefined ? realPath(source.rest) : undefined);
-    return { resolved: from, mode: 'copy' };
+    return { resolved: from, mode: 'copy', ...held };
   } finally {
     closeSync(opened.descriptor);
   }

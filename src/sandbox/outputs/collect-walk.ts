@@ -111,9 +111,11 @@ export async function walkOutputs(
     const name = joined(level.relative, text);
     const kind = classifyEntry(level.folder.place, entry, text);
     if (kind === undefined) return;
-    // A link may lead to a folder, so it is reported wherever a pattern would descend into one.
-    const isReached = (kind === 'folder' || kind === 'link') && globs.some((glob) => glob.reaches(name));
-    const isMatch = kind !== 'folder' && isMatched(name) && isChanged(`${level.folder.place}/${text}`);
+    const place = `${level.folder.place}/${text}`;
+    // A link may lead to a folder, so it is reported wherever a pattern would descend into one, but not in every run after it was made.
+    const isEntered = kind === 'folder' || (kind === 'link' && isChanged(place));
+    const isReached = isEntered && globs.some((glob) => glob.reaches(name));
+    const isMatch = kind !== 'folder' && isMatched(name) && isChanged(place);
     if (!isReached && !isMatch) return;
     if (!isValid || !isOpenable(name)) note(shownName(level.relative, entry.name), 'name');
     else if (kind === 'file') files.add(name);

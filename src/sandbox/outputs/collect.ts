@@ -5,7 +5,7 @@
 import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compareText, compileGlob, NOT_COLLECTED, SKIP_MEANINGS, printable, type RunResult } from '#core';
+import { compareText, compileGlob, COLLECTED, SKIP_MEANINGS, printable, type RunResult } from '#core';
 import type { StagedSkill } from '../program-types.ts';
 import { isSystemError, type DirectoryHandle } from '#platform';
 import { invalid } from '../workspace/layout.ts';
@@ -240,7 +240,7 @@ function openCollection(
 
 function* describeRemainder(walked: WalkResult, { isAutomatic = false, globs }: CollectSpec): Iterable<string> {
   const files = walked.fileCount - walked.files.length;
-  if (files > 0) yield `${NOT_COLLECTED}${SKIP_MEANINGS['max-files']}): ${String(files)} more files that match`;
+  if (files > 0) yield `${COLLECTED.not}${SKIP_MEANINGS['max-files']}): ${String(files)} more files that match`;
   const irregular = walked.irregularCount - Math.min(walked.irregular.length, MAX_LISTED);
   if (irregular > 0) yield `${String(irregular)} more links, pipes, devices or invalid names match and are not listed`;
   if (walked.isCut) yield `the program left more than ${String(MAX_NAMES)} files; the rest was ignored`;
@@ -259,7 +259,8 @@ function describeSkipped(skipped: readonly RunResult['skipped_files'][number][])
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];
     const more = names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : '';
-    return [`${NOT_COLLECTED}${meaning}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
+    const start = reason === 'max-file-bytes' ? COLLECTED.inPart : COLLECTED.not;
+    return [`${start}${meaning}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
   });
 }
 

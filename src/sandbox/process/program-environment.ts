@@ -1,12 +1,13 @@
 import path from 'node:path';
 
 import { failure, quoted, type ActionProblem, type Executor } from '#core';
+import { findRuntimes } from '../executors/linux/runtimes.ts';
 
 export interface EnvironmentRequest {
   /** The path of the workspace as the program sees it. */
   readonly root: string;
   /** Absent for a command that runs without a skill. */
-  readonly skillName?: string;
+  readonly skill?: { readonly name: string; /** Below `skills`. */ readonly folder: string } | undefined;
   /** Below the workspace, with forward slashes: `runs/0001`. */
   readonly runFolder: string;
   /** The private folder of the skill, below the workspace: `home/pdf-1a2b3c4d`. */
@@ -29,9 +30,10 @@ export type ProgramEnvironment =
 
 export const PROGRAM_FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin'];
 
-/** Folders searched before `PROGRAM_FOLDERS`: the one of this Node. An image has its own Node. */
+/** Folders searched before `PROGRAM_FOLDERS`: those of this Node and of other runtimes of the user. An image has its own. */
 export function interpreterFolders({ image }: Pick<Executor, 'image'>): readonly string[] {
-  return image === undefined ? [path.dirname(process.execPath)] : [];
+  if (image !== undefined) return [];
+  return [...new Set([path.dirname(process.execPath), ...findRuntimes().map(({ folder }) => folder)])];
 }
 
 /**
@@ -60,7 +62,7 @@ export function programEnvironment(request: EnvironmentRequest): ProgramEnvironm
 }
 
 function ownVariables(request: EnvironmentRequest): [string, string][] {
-  const { root, skillName, runFolder, home, project, hasMounts = false, programFolders = [], idempotencyKey } = request;
+  const { root, skill, runFolder, home, project, hasMounts = false, programFolders = [], idempotencyKey } = request;
   const run = `${root}/${runFolder}`;
   return [
     ['PATH', [...programFolders, ...PROGRAM_FOLDERS].join(':')],
@@ -84,11 +86,11 @@ function ownVariables(request: EnvironmentRequest): [string, string][] {
       : ([['SKILLWRIGHT_IDEMPOTENCY_KEY', idempotencyKey]] satisfies [string, string][])),
     ...(project === undefined ? [] : ([['PROJECT_DIR', project]] satisfies [string, string][])),
     ...(hasMounts ? FOREIGN_REPOSITORIES : []),
-    ...(skillName === undefined
+    ...(skill === undefined
       ? []
       : ([
-          ['SKILL_NAME', skillName],
-          ['SKILL_DIR', `${root}/skills/${skillName}`],
+          ['SKILL_NAME', skill.name],
+          ['SKILL_DIR', `${root}/skills/${skill.folder}`],
         ] satisfies [string, string][])),
   ];
 }

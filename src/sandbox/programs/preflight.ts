@@ -214,11 +214,14 @@ export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): In
   };
 }
 
-/** Runs commands where programs of a workspace run, for executors whose file system is not that of this machine. */
-export function inspectIn(openWorkspace: () => Promise<{ readonly attached: AttachedWorkspace }>): Inspect {
+/** Runs commands where programs of a workspace run, for executors that show other programs than this machine has. */
+export function inspectIn(
+  openWorkspace: () => Promise<{ readonly attached: AttachedWorkspace }>,
+  programFolders: readonly string[],
+): Inspect {
   return async (argv) => {
     const { attached } = await openWorkspace();
-    const env = { PATH: PROGRAM_FOLDERS.join(':'), LANG: 'C.UTF-8' };
+    const env = { PATH: [...programFolders, ...PROGRAM_FOLDERS].join(':'), LANG: 'C.UTF-8' };
     const spec = { argv, cwd: 'work', env, stdin: new Uint8Array(), limits: INSPECTION, network: [] };
     const stdout = textSink();
     const end = await attached.run(spec, { stdout, stderr: NO_OUTPUT });

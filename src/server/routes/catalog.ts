@@ -18,7 +18,9 @@ export function catalogRoutes({ options: { runtime } }: SkillContext): readonly 
         const { skills } = runtime.index;
         // Like a session, the catalog hides skills of untrusted folders.
         const without = await runtime.distrust(skills);
-        const catalog = runtime.catalog({ budget, format, without });
+        const session = await runtime.startSession({ catalog: { budget, format } });
+        const { catalog } = session;
+        await session.close();
         const forms = new Map<string, Form>();
         for (const form of ['full', 'shortened', 'nameOnly', 'omitted'] as const)
           for (const name of catalog[form]) forms.set(name, form);

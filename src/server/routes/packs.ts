@@ -60,7 +60,8 @@ async function change(
 ): Promise<Change> {
   const problem = configProblem(context.options.runtime.diagnostics);
   if (problem !== undefined) throw httpError(409, problem.message, problem.hint);
-  const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: request.scope });
+  const { config, profile } = context.options.runtime;
+  const settings = packSettings(context.surroundings, config, { scope: request.scope, profile });
   if (isProblem(settings)) throw refusalError(settings);
   const isDry = digest === undefined;
   const isSame = (plan: Planned): boolean => {

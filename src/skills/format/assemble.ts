@@ -41,7 +41,8 @@ export function assembleHead(input: AssembleInput): SkillHead | undefined {
   const controls = readControls(report, stated, withMisplaced(report, map, unreadable));
   if (name === undefined || description === undefined) return undefined;
   const written = first(stated, 'name')?.value;
-  const namespace = written?.type === 'scalar' ? splitNamespace(written.value, name)?.namespace : undefined;
+  const split = written?.type === 'scalar' ? splitNamespace(written.value) : undefined;
+  const namespace = split?.name === name ? split.namespace : undefined;
   // Has no prototype, like every `meta`.
   const whole = namespace === undefined ? meta : Object.assign(Object.create(null), { namespace }, meta);
   return { name, description, license, compatibility, controls, meta: whole };
@@ -181,20 +182,18 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
   return readWrittenName(report, directory, value) ?? usableFolder(report, folder, start);
 }
 
-/** Splits `org/skill-name` in the folder `skill-name`. */
-function splitNamespace(
-  written: string,
-  folder: string | undefined,
-): { readonly namespace: string; readonly name: string } | undefined {
+/** Splits `org/skill-name`. */
+function splitNamespace(written: string): { readonly namespace: string; readonly name: string } | undefined {
   const [namespace, name, ...more] = written.split('/');
-  if (more.length > 0 || name !== folder || !isValidName(namespace) || !isValidName(name)) return undefined;
+  if (more.length > 0 || !isValidName(namespace) || !isValidName(name)) return undefined;
   return { namespace, name };
 }
 
 /** Returns `undefined` if the name is unusable; the caller then uses the folder's name. */
 function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
   const folder = readName(directory).name;
-  const namespaced = splitNamespace(value.value, folder);
+  // `pdf/forms` in the folder `pdf-forms` is another way to write the name of the folder.
+  const namespaced = toSlug(value.value) === folder ? undefined : splitNamespace(value.value);
   const { name, problem, isTooLong } = readName(namespaced?.name ?? value.value);
   if (namespaced !== undefined) {
     const { namespace, name: own } = namespaced;

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { diagnose, printable, type Diagnostic, type Mode, type SkillHead } from '#core';
+import { relaxDiagnostics } from '../registry/scan-settings.ts';
 import { localLinks, parseSkillMd } from '../format/skill-md.ts';
 import { namesIn, readTextFile, withForwardSlashes } from '#platform';
 import { readSkillFile, type SkillFile } from './body.ts';
@@ -12,6 +13,8 @@ export interface CheckOptions {
   readonly maxBodyLines?: number | undefined;
   readonly maxBodyCharacters?: number | undefined;
   readonly blockAngleBrackets?: boolean | undefined;
+  /** Diagnostics that keep their lenient severity, because the system of the project has no such rule. */
+  readonly tolerated?: readonly Diagnostic['code'][];
   /** The future name of the folder (default: its current name). */
   readonly directory?: string;
   /** Validate this text instead of the file's: a fix before it is written. */
@@ -56,12 +59,12 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
     file,
     text: read.text,
     head: parsed.head,
-    diagnostics: [
+    diagnostics: relaxDiagnostics(options.tolerated, [
       // The text has replacement characters for invalid bytes, so an edit would destroy those bytes.
       ...(read.validUtf8 ? parsed.diagnostics : parsed.diagnostics.map(withoutEdit)),
       ...missingFiles(dir, file, parsed.body, parsed.bodyLine, options.mode),
       ...scriptProblems(dir, options),
-    ],
+    ]),
   };
 }
 

@@ -33,6 +33,8 @@ export function listFiles(directory: ConfinedDirectory): SkillFiles {
   for (const { path, bytes, type, isExecutable, isPublic } of files) {
     if (type === 'other') continue;
     const reason = isPublic ? undefined : whyUnusable(directory, path);
+    // What is in the folder has its own path.
+    if (reason === LINKED_FOLDER) continue;
     if (reason !== undefined) unusable.push({ path, reason });
     else listed.push({ path, bytes, kind: kindOfFile(path), isExecutable, isLink: type === 'link' });
   }
@@ -43,12 +45,14 @@ function whyUnusable(directory: ConfinedDirectory, file: string): string | undef
   const spelled = toRelativePath(file);
   if (isProblem(spelled)) return undefined;
   const found = directory.resolve(spelled, { allowHardLinks: true });
-  // A link to a folder of the skill is listed like before: what is in the folder has its own path.
-  if (found.type === 'found' || found.code === 'file/directory') return undefined;
+  if (found.type === 'found') return undefined;
   return UNUSABLE[found.code] ?? 'it cannot be read';
 }
 
+const LINKED_FOLDER = 'it is a link to a folder';
+
 const UNUSABLE: Partial<Readonly<Record<ActionProblem['code'], string>>> = {
   'path/link-outside': 'it is a link that leads outside the skill',
+  'file/directory': LINKED_FOLDER,
   'file/missing': 'it is a link to a file that does not exist',
 };

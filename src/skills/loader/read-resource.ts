@@ -36,7 +36,7 @@ export interface ReadResourceOptions {
   readonly lines?: LineRange;
   /** The position in the text to start at; takes precedence over both. */
   readonly offset?: number;
-  /** Larger files are rejected (default: 2,000,000). */
+  /** Larger files are rejected (default: 2,000,000, or more if one answer can hold more). */
   readonly maxBytes?: number;
   /** The maximum length of one answer (default: 12,000). */
   readonly maxCharacters?: number | undefined;
@@ -52,7 +52,8 @@ export function readResourceFile(
   path: string,
   options: ReadResourceOptions = {},
 ): ReadFile | Failed {
-  const { maxBytes = 2_000_000 } = options;
+  // A character has at most 4 bytes.
+  const { maxCharacters = MAX_RESOURCE_CHARACTERS, maxBytes = Math.max(2_000_000, 4 * maxCharacters) } = options;
   const asked = toRelativePath(path);
   if (isProblem(asked)) return failed(asked);
   return inSkill(skill, (directory) => {
@@ -119,7 +120,6 @@ function describe(
 }
 
 function binaryFile(mediaType: string, report: OfType<Observation, 'skill-loaded'>['report']): ReadFile {
-  const notes = [`a binary file (${mediaType}, ${String(report.bytes)} bytes): its content is not shown`];
   return {
     type: 'read',
     mediaType,
@@ -128,7 +128,7 @@ function binaryFile(mediaType: string, report: OfType<Observation, 'skill-loaded
     lines: { from: 0, to: 0 },
     totalLines: 0,
     report,
-    notes,
+    notes: [],
     headings: [],
   };
 }

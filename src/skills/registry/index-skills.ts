@@ -1,6 +1,7 @@
 import {
   compareDiagnostics,
   compareText,
+  isProjectSource,
   serverOfSource,
   type Diagnostic,
   type SkillEntry,
@@ -114,6 +115,8 @@ export interface IndexInput {
   readonly diagnostics: readonly Diagnostic[];
   readonly facts: ScanFacts;
   readonly visibility?: Readonly<Record<string, SkillEntry['state']>>;
+  /** The same from a project, which can hide every skill, but shows more only of its own, and where `visibility` says nothing. */
+  readonly projectVisibility?: Readonly<Record<string, SkillEntry['state']>>;
   readonly explain?: readonly ExplainedDirectory[];
   /** Milliseconds since the scan began; called last. */
   readonly elapsed: () => number;
@@ -127,6 +130,7 @@ export function indexSkills({
   diagnostics,
   facts,
   visibility = {},
+  projectVisibility = {},
   explain,
   elapsed,
 }: IndexInput): SkillIndex {
@@ -134,6 +138,7 @@ export function indexSkills({
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   const keyed = inOrder(candidates);
   const rules = visibilityRules(visibility);
+  const projectRules = visibilityRules(projectVisibility);
 
   const all: SkillEntry[] = [];
   const skills: SkillEntry[] = [];
@@ -147,7 +152,8 @@ export function indexSkills({
     const item = keyed[at];
     if (item === undefined) continue;
     const { candidate } = item;
-    const entry = toEntry(candidate, resolveVisibility(candidate, rules.find(candidate)));
+    const state = stateFor(candidate, rules.find(candidate), projectRules.find(candidate));
+    const entry = toEntry(candidate, resolveVisibility(candidate, state));
     all.push(entry);
     if (candidate.sameAs !== undefined) repeats += 1;
     if (winner?.key === item.key) {
@@ -176,7 +182,7 @@ export function indexSkills({
       valid,
       conflicts: shadowed,
       indexHash,
-      unusedVisibility: rules.unused(),
+      unusedVisibility: [...rules.unused(), ...projectRules.unused()],
     },
     indexHash,
     explain,
@@ -291,7 +297,24 @@ function toEntry(
   return entry;
 }
 
+type Visibility = SkillEntry['state'];
 type Draft = { -readonly [Field in keyof SkillEntry]: SkillEntry[Field] };
+
+/** Least visible first. */
+const BY_VISIBILITY = [
+  'disabled',
+  'manual',
+  'name-only',
+  'auto',
+  'pinned',
+  'required',
+] as const satisfies readonly Visibility[];
+
+function stateFor({ root }: SkillCandidate, user: Visibility | undefined, project: Visibility | undefined): Visibility {
+  if (project === undefined) return user ?? 'auto';
+  const most = user ?? (isProjectSource(root.source) ? project : 'auto');
+  return BY_VISIBILITY.indexOf(project) < BY_VISIBILITY.indexOf(most) ? project : most;
+}
 
 /** A skill with `disable-model-invocation` is manual, unless the configuration requires or disables it. */
 function resolveVisibility({ head }: SkillCandidate, configured: SkillEntry['state']): SkillEntry['state'] {
@@ -305,14 +328,14 @@ function hashedLine({ place, candidate: { name, file, digest } }: Keyed, { state
 }
 
 interface VisibilityRules {
-  find(candidate: SkillCandidate): SkillEntry['state'];
+  find(candidate: SkillCandidate): SkillEntry['state'] | undefined;
   unused(): readonly string[];
 }
 
 /** Precedence: exact keys over globs, `source/name` over `name`, longer globs over shorter ones. */
 function visibilityRules(visibility: Readonly<Record<string, SkillEntry['state']>>): VisibilityRules {
   const keys = Object.keys(visibility);
-  if (keys.length === 0) return { find: () => 'auto', unused: () => [] };
+  if (keys.length === 0) return { find: () => undefined, unused: () => [] };
   const used = new Set<string>();
   const exact = new Map<string, readonly [key: string, state: SkillEntry['state']]>();
   const globs: (readonly [key: string, parts: readonly string[], state: SkillEntry['state']])[] = [];
@@ -331,7 +354,7 @@ function visibilityRules(visibility: Readonly<Record<string, SkillEntry['state']
         return named[1];
       }
       const glob = globs.find(([key, parts]) => globMatches(parts, key.includes('/') ? full : name));
-      if (glob === undefined) return 'auto';
+      if (glob === undefined) return undefined;
       used.add(glob[0]);
       return glob[2];
     },

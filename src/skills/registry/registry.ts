@@ -24,10 +24,10 @@ export type IndexRoot = Pick<SkillRoot, 'source' | 'path'> & Partial<SkillRoot>;
 
 /** Scans once. The roots are an option, or a list of their own, highest priority first. */
 export async function buildIndex(
-  given: RegistryOptions | readonly IndexRoot[],
+  rootsOrOptions: RegistryOptions | readonly IndexRoot[],
   more: Omit<RegistryOptions, 'roots'> = {},
 ): Promise<SkillIndex> {
-  const options = 'roots' in given ? given : { ...more, roots: given.map(toRoot) };
+  const options = 'roots' in rootsOrOptions ? rootsOrOptions : { ...more, roots: rootsOrOptions.map(toRoot) };
   const { index } = await scanOnce(options, openState(options));
   return index;
 }
@@ -64,6 +64,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
 /** The cache file name for these options, so that different options use different files. */
 export function cacheFileName(options: RegistryOptions): string {
   const { roots, mode, blockAngleBrackets, tolerated, visibility, maxDepth, maxDirectories, nestedInSkills } = options;
+  const { projectVisibility } = options;
   const relevant = [roots, mode, blockAngleBrackets, tolerated, visibility, maxDepth, maxDirectories, nestedInSkills];
-  return `skills-${checksum(Buffer.from(JSON.stringify(relevant)))}.cache`;
+  return `skills-${checksum(Buffer.from(JSON.stringify([...relevant, projectVisibility])))}.cache`;
 }

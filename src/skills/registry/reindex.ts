@@ -39,7 +39,7 @@ export interface ReindexInput {
 /** Makes a new index from a scan that found a change, and writes the cache file. Unchanged records are reused. */
 export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
   const { scan, settings, state, key, isUnchanged, hasSameFindings, measure } = input;
-  const { mode = 'lenient', explain = false, visibility = {} } = settings;
+  const { mode = 'lenient', explain = false, visibility, projectVisibility } = settings;
   const { result } = scan;
   const skills = await readPending(input);
   const assembled = assemble(result, skills, {
@@ -54,6 +54,7 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
     diagnostics: assembled.diagnostics,
     facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: result.directories },
     visibility,
+    projectVisibility,
     explain: explain ? assembled.explain : undefined,
     elapsed,
   });

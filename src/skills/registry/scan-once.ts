@@ -19,7 +19,8 @@ export function openState({ cacheFile, mode = 'lenient', blockAngleBrackets = fa
 /** Scans the roots once. Returns the previous index if nothing changed, otherwise a new index that reuses unchanged records. */
 export async function scanOnce(settings: ScanSettings, state: ScanState): Promise<ScanOutcome> {
   const { roots, mode = 'lenient', blockAngleBrackets = false, explain = false, now = Date.now } = settings;
-  const { maxDepth = 16, maxDirectories = 20_000, nestedInSkills = false, visibility, tolerated = [] } = settings;
+  const { maxDepth = 16, maxDirectories = 20_000, nestedInSkills = false, tolerated = [] } = settings;
+  const { visibility = {}, projectVisibility = {} } = settings;
   const started = monotonicMs();
   const { previous } = state;
   const known = state.known();
@@ -31,7 +32,8 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
   const findings = findingsKey(result);
   const options = JSON.stringify({
     ...walkOptions,
-    visibility: visibility ?? {},
+    visibility,
+    projectVisibility,
     omitInvalid: settings.omitInvalid ?? false,
   });
   const isUnchanged = result.unchangedCount === known.count && result.fresh.length === 0;

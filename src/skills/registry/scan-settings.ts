@@ -1,4 +1,4 @@
-import type { Diagnostic, Mode, SkillRoot, SkillEntry } from '#core';
+import { DIAGNOSTIC_RULES, type Diagnostic, type Mode, type SkillRoot, type SkillEntry } from '#core';
 import type { ReusableIndex } from './cache.ts';
 import type { CacheReport, SkillIndex } from './index-skills.ts';
 import type { KnownSkills } from './known-skills.ts';
@@ -16,6 +16,8 @@ export interface ScanSettings {
   readonly cacheFile?: string;
   /** Keys: a name, `source/name`, or either with `*`; an exact key takes precedence over a glob. */
   readonly visibility?: Readonly<Record<string, SkillEntry['state']>>;
+  /** The same from a project, which can hide every skill, but shows more only of its own, and where `visibility` says nothing. */
+  readonly projectVisibility?: Readonly<Record<string, SkillEntry['state']>>;
   /** How many levels of folders below a root are searched (default: 16). */
   readonly maxDepth?: number;
   /** How many folders without a SKILL.md are searched per root (default: 20,000). */
@@ -50,4 +52,15 @@ export interface ScanState {
 export interface ScanOutcome {
   readonly index: SkillIndex;
   readonly state: ScanState;
+}
+
+/** Diagnostics that a system tolerates keep their lenient severity. */
+export function relaxDiagnostics(
+  tolerated: readonly Diagnostic['code'][] = [],
+  diagnostics: readonly Diagnostic[],
+): readonly Diagnostic[] {
+  if (tolerated.length === 0) return diagnostics;
+  return diagnostics.map((one) =>
+    tolerated.includes(one.code) ? { ...one, severity: DIAGNOSTIC_RULES[one.code].lenient } : one,
+  );
 }

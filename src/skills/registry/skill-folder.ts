@@ -1,5 +1,6 @@
-import { DIAGNOSTIC_RULES, diagnose, type Diagnostic, type Mode } from '#core';
+import { diagnose, type Diagnostic, type Mode } from '#core';
 import { isSettled } from '#platform';
+import { relaxDiagnostics } from './scan-settings.ts';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
 import { findSpelling } from './list-directory.ts';
 import { HeadReader } from './read-head-bytes.ts';
@@ -121,12 +122,7 @@ export class FolderReader {
 
   #complete(skill: ScannedSkill, { head, diagnostics }: HeadReading): void {
     skill.head = head;
-    skill.diagnostics = this.#tolerated.length === 0 ? diagnostics : diagnostics.map((one) => this.#relaxed(one));
-  }
-
-  #relaxed(diagnostic: Diagnostic): Diagnostic {
-    if (!this.#tolerated.includes(diagnostic.code)) return diagnostic;
-    return { ...diagnostic, severity: DIAGNOSTIC_RULES[diagnostic.code].lenient };
+    skill.diagnostics = relaxDiagnostics(this.#tolerated, diagnostics);
   }
 }
 

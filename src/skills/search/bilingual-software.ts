@@ -107,7 +107,7 @@ export const SOFTWARE_WORDS = `
 加密货币=cryptocurrency|crypto 以太坊=ethereum 比特币=bitcoin 交易所=exchange 去中心化=decentralized|defi
 开源=open_source|open-source 开源项目=open_source 许可证=license 贡献=contribute|contribution
 问题=issue|problem|question 工单=ticket|issue 变更日志=changelog 更新日志=changelog|release_notes 变更=change
-差异=diff|difference 对比=compare|comparison 补丁=patch 钩子=hook 回调=callback 事件=event 事件驱动=event-driven
+差异=diff|difference 对比=compare|comparison 比对=compare|comparison|diff 补丁=patch 钩子=hook 回调=callback 事件=event 事件驱动=event-driven
 状态=state|status 状态管理=state_management 状态机=state_machine 生命周期=lifecycle 中间件=middleware 表单=form
 校验=validate|validation|verify 验证=verify|validation|validate 验证码=captcha|verification_code 输入=input
 输出=output 文件=file|files 文件夹=folder|directory 目录=directory|folder 目录结构=directory_structure|layout

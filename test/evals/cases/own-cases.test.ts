@@ -314,11 +314,62 @@ describe('case folders of skills-agent', () => {
     const { cases, problems } = readCases([path.join(root, 'evals')]);
     expect(cases).toEqual([]);
     expect(problems.map(({ file, line, message }) => [path.relative(root, file), line, message])).toEqual([
-      ['evals/a/case.json', 4, 'unknown key "expect.skills_allof"'],
-      ['evals/a/case.json', 16, 'unknown key "constraints.max_tool_call"'],
+      ['evals/a/case.json', 5, 'unknown key "expected.skills.allof"'],
+      ['evals/a/case.json', 17, 'unknown key "constraints.maxToolCall"'],
       ['evals/b/case.json', 1, 'cannot use mock.json beside the case: not JSON with a turns array'],
       ['evals/c/case.json', 8, 'invalid tool name "a then b"'],
       ['evals/c/case.json', 5, 'backreferences are not supported: they cannot be matched in linear time'],
+    ]);
+  });
+
+  test('two keys that mean the same are an error that names both, so no expectation is ignored', () => {
+    const read = (written: Readonly<Record<string, unknown>>, mock?: unknown): readonly string[] => {
+      const files = {
+        'evals/a/case.json': { input: 'x', ...written },
+        ...(mock === undefined ? {} : { 'evals/a/mock.json': mock }),
+      };
+      const { cases, problems } = readCases([path.join(folderOf(files), 'evals')]);
+      expect(cases).toEqual([]);
+      return problems.map(({ message }) => message);
+    };
+    const expected = { output: 'y' };
+    expect([
+      read({ expected, expect: { output: { contains: 'never' } } }),
+      read({ expected: { actions: ['a'], steps: ['b'] } }),
+      read({ expected: { output: { keywords: ['a'], contains: ['b'] } } }),
+      read({ expected: { skills: { allOf: ['a'], all_of: ['b'] } } }),
+      read({ expected, constraints: { maxTurns: 9, max_turns: 1 } }),
+      read({ expected: { actions: [{ type: 'a', name: 'b' }] } }),
+      read({ expected, mock: { turns: [{ text: 'a' }] } }, { turns: [{ text: 'y' }] }),
+    ]).toEqual([
+      ['the case has both "expected" and "expect"'],
+      ['the case has both "expected.actions" and "expected.steps"'],
+      ['the case has both "expected.output.keywords" and "expected.output.contains"'],
+      ['the case has both "expected.skills.allOf" and "expected.skills.all_of"'],
+      ['the case has both "constraints.maxTurns" and "constraints.max_turns"'],
+      ['unknown key "expected.actions.0.name"'],
+      ['the case has both "mock" and a mock.json beside it'],
+    ]);
+  });
+
+  test('defaults of a file hold for its cases in this form, too', () => {
+    const { cases, problems } = readIn({ defaults: { repeat: 3 }, cases: [{ input: 'x', expected: { output: 'y' } }] });
+    expect([problems, cases.map(({ repeat }) => repeat)]).toEqual([[], [3]]);
+  });
+
+  test('a skill may be written as in actions, and errors name the keys that the author wrote', () => {
+    const root = folderOf({
+      'evals/a/case.json': { input: 'x', expected: { skills: [{ name: 'pdf', source: 'project' }] } },
+      'evals/b/case.json': { input: 'x', expected: { skill: 'pdf' } },
+      'evals/c/case.json': { input: 'x', expected: { skills: ['pdf', 7], output: { keywords: 7 } } },
+    });
+    const { cases, problems } = readCases([path.join(root, 'evals')]);
+    expect(cases.map(({ expect: { skills } }) => skills)).toEqual([{ allOf: ['pdf'] }]);
+    expect(problems.map(({ line, message, hint, severity }) => [line, message, hint, severity])).toEqual([
+      [7, 'the source of a skill is not checked', 'remove it: the suite names the folders of its skills', 'warning'],
+      [4, 'unknown key "expected.skill"', 'did you mean skills?', 'error'],
+      [6, '"expected.skills.1" must be a string', 'see schemas/eval-case.schema.json', 'error'],
+      [9, '"expected.output.keywords" must be a string or a list', 'see schemas/eval-case.schema.json', 'error'],
     ]);
   });
 });

@@ -91,7 +91,7 @@ describe('a line', () => {
     ['node scripts/a.mjs', 'the quickstart starts with "node", expected a path below scripts/'],
     ['../../bin/sh', 'the path "../../bin/sh" contains ".."'],
     ['scripts/../../x', 'the path "scripts/../../x" contains ".."'],
-    ['/bin/sh -c id', 'the path "/bin/sh" is not relative to the skill'],
+    ['/bin/sh -c id', 'the path "/bin/sh" is absolute, expected a relative one'],
     ['scripts/a.mjs "open', 'the quickstart has a quote inside a word or without an end, at ""open"'],
     ['scripts/a.mjs a"b"', 'the quickstart has a quote inside a word or without an end, at "a"b""'],
     ['scripts/a.mjs {secret}', '"{secret}" is not a placeholder; expected one of {file}, {files}, {request}, {quoted}'],

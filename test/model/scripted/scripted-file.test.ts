@@ -45,7 +45,30 @@ describe('a script in a file', () => {
     expect(await call()).toEqual({ text: 'done', toolCalls: [], finish: 'length', usage: {}, retries: 1 });
   });
 
+  test('a turn that is an action is checked as any other, and the model answers with the action alone', async () => {
+    const action = { type: 'final_answer', payload: { answer: 'done' } };
+    const turns = [
+      { ...action, expect: { contains: ['never'] } },
+      { ...action, expect: { contains: ['go'] }, usage: { outputTokens: 3 }, finish: 'length' },
+    ];
+    const model = openScripted(readScriptedTurns(fileOf(JSON.stringify({ turns }))));
+    const call = () =>
+      model.call(
+        { system: '', messages: [{ role: 'user', content: 'go' }], tools: [] },
+        { signal: new AbortController().signal },
+      );
+    await expect(call()).rejects.toMatchObject({ message: 'call 1: the request lacks "never"' });
+    expect(await call()).toEqual({
+      text: JSON.stringify(action),
+      toolCalls: [],
+      finish: 'length',
+      usage: { outputTokens: 3 },
+      retries: 0,
+    });
+  });
+
   test.each([
+    ['{"turns":[{"type":"final_answer","expect":{"contain":["x"]}}]}', /unknown key "turns\[0\]\.expect\.contain"/],
     ['{', /is not a script for the scripted model: /],
     ['[]', /the whole must be an object/],
     ['{}', /"turns" must be a list/],

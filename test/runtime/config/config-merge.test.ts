@@ -32,39 +32,43 @@ function inForce(config: Config, key: string): unknown {
 describe('layers', () => {
   verifies('CFG-1', 'later layers win: built in, user, project, environment, options', () => {
     const all = [
-      user({ session: { max_loaded: 1 }, catalog: { budget_tokens: 100 } }),
-      project({ session: { max_loaded: 2 }, catalog: { format: 'lines' } }),
+      user({ session: { max_loaded: 2 }, catalog: { budget_tokens: 100 } }),
+      project({ session: { max_loaded: 1 }, catalog: { format: 'lines' } }),
       environment({ session: { max_loaded: 3 } }),
       option({ session: { max_loaded: 4 } }),
     ];
     const seen = all.map((_, count) => inForce(mergeLayers(all.slice(0, count)), 'session.max_loaded'));
-    expect([...seen, inForce(mergeLayers(all), 'session.max_loaded')]).toEqual([8, 1, 2, 3, 4]);
+    expect([...seen, inForce(mergeLayers(all), 'session.max_loaded')]).toEqual([8, 2, 1, 3, 4]);
     expect(mergeLayers(all)).toEqual({
       session: { max_loaded: 4 },
       catalog: { budget_tokens: 100, format: 'lines' },
     });
   });
 
-  verifies('CFG-1', 'merge: objects by key, roots one after the other, the rest from the project', () => {
-    const over: Config = {
-      skill_roots: ['/p'],
-      catalog: { budget_tokens: 100 },
-      skill_visibility: { a: 'pinned' },
-      use_default_roots: false,
-    };
-    const under: Config = {
-      skill_roots: ['/u'],
-      catalog: { format: 'lines' },
-      skill_visibility: { a: 'disabled', b: 'manual' },
-      use_default_roots: true,
-    };
-    expect(mergeLayers([user(under), project(over)])).toEqual({
-      skill_roots: ['/p', '/u'],
-      catalog: { budget_tokens: 100, format: 'lines' },
-      skill_visibility: { a: 'pinned', b: 'manual' },
-      use_default_roots: false,
-    });
-  });
+  verifies(
+    'CFG-1',
+    'merge: objects by key, roots one after the other, and what a project says about skills stays apart',
+    () => {
+      const over: Config = {
+        skill_roots: ['/p'],
+        catalog: { budget_tokens: 100 },
+        skill_visibility: { a: 'pinned' },
+        use_default_roots: false,
+      };
+      const under: Config = {
+        skill_roots: ['/u'],
+        catalog: { format: 'lines' },
+        skill_visibility: { a: 'disabled', b: 'manual' },
+        use_default_roots: true,
+      };
+      expect(mergeLayers([user(under), project(over)])).toEqual({
+        skill_roots: ['/p', '/u'],
+        catalog: { budget_tokens: 100, format: 'lines' },
+        skill_visibility: { a: 'disabled', b: 'manual' },
+        use_default_roots: false,
+      });
+    },
+  );
 
   test('a project tightens safety and never loosens it, not even what is built in', () => {
     const under: Config = {

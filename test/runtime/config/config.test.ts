@@ -53,13 +53,13 @@ describe('five layers', () => {
   verifies('CFG-1', 'are put together: built in, user, project, environment, options', async () => {
     const loaded = await load({
       user: { session: { max_loaded: 1, lifetime: 'session' }, catalog: { budget_tokens: 100, format: 'lines' } },
-      project: { session: { max_loaded: 2 }, catalog: { budget_tokens: 200 }, scan: { max_depth: 3 } },
+      project: { session: { lifetime: 'once' }, catalog: { budget_tokens: 90 }, scan: { max_depth: 3 } },
       env: { SKILLWRIGHT_CATALOG_BUDGET_TOKENS: '300', SKILLWRIGHT_SCAN_MAX_DEPTH: '4' },
       given: { scan: { max_depth: 5 } },
     });
     expect(found(loaded)).toEqual([]);
     expect(loaded.config).toEqual({
-      session: { max_loaded: 2, lifetime: 'session' },
+      session: { max_loaded: 1, lifetime: 'once' },
       catalog: { budget_tokens: 300, format: 'lines' },
       scan: { max_depth: 5 },
     });
@@ -69,8 +69,8 @@ describe('five layers', () => {
       ['scan.max_depth', 'option'],
       ['catalog.budget_tokens', 'environment'],
       ['catalog.format', 'user'],
-      ['session.lifetime', 'user'],
-      ['session.max_loaded', 'project'],
+      ['session.lifetime', 'project'],
+      ['session.max_loaded', 'user'],
     ]);
   });
 

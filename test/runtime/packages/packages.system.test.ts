@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -10,6 +10,7 @@ import { openIndex, openRegistry, wheel } from './package-index.ts';
 import { openAllLayers } from '../../../src/sandbox/environments/packages.ts';
 import { BASE, BLOCK, PACKAGES, READER, SCRIPT, failedWith, open } from './package-session.ts';
 import { needs } from '../../needs.ts';
+import { buildLayout, copyOriginals, runtimeLayouts } from '../../sandbox/runtime-layouts.ts';
 
 describe('packages of a script', needs('bubblewrap', 'pip'), () => {
   verifies('ENV-1', 'are installed with what they need, recorded, and used again without a request', async () => {
@@ -225,7 +226,7 @@ describe('packages of a script', needs('bubblewrap', 'pip'), () => {
     const using = await open({ home, packages: { venv: good } });
     expect(await using.run()).toMatchObject({ result: { exit_code: 0, stdout: `5 ${good}\n` } });
 
-    // As with an interpreter of pyenv, the base is in a folder that the sandbox does not show.
+    // The base was removed.
     const bad = path.join(home, 'bad');
     mkdirSync(path.join(bad, 'bin'), { recursive: true });
     writeFileSync(path.join(bad, 'pyvenv.cfg'), `home = ${home}/versions/3.99/bin\n`);
@@ -240,6 +241,55 @@ describe('packages of a script', needs('bubblewrap', 'pip'), () => {
       code: 'packages/unavailable',
       message: `"${home}/skills" is not a virtual environment: it has no pyvenv.cfg`,
     });
+  });
+
+  test('a virtual environment whose base is in the home folder runs, and sees nothing else of that folder', async () => {
+    const script = [
+      'import os, sys, own',
+      'tried = [os.path.join(os.path.dirname(os.__file__), "site-packages/token"), os.path.dirname(sys.prefix) + "/.ssh/id_ed25519"]',
+      'print(own.X, os.path.realpath(os.__file__), [file for file in tried if os.path.exists(file)])',
+    ].join('\n');
+    const { home } = await open({ files: { 'use.py': script } });
+    const originals = path.join(home, 'originals');
+    mkdirSync(originals);
+    const name = path.basename(realpathSync('/usr/bin/python3'));
+    const uv = runtimeLayouts(name).find((layout) => layout.name === 'uv');
+    if (uv === undefined) throw new Error('no layout of uv');
+    buildLayout(home, uv, copyOriginals(originals, '/usr/bin/python3'));
+    const base = path.dirname(path.dirname(uv.executable));
+    writeFileSync(path.join(home, uv.library, 'site-packages/token'), '');
+    // uv names the folder of a minor version, which is a link to an installation.
+    symlinkSync(path.basename(base), path.join(home, path.dirname(base), 'minor'));
+    const venv = path.join(home, 'venv');
+    const site = path.join(venv, 'lib', name, 'site-packages');
+    mkdirSync(path.join(venv, 'bin'), { recursive: true });
+    mkdirSync(site, { recursive: true });
+    writeFileSync(path.join(site, 'own.py'), 'X = 5\n');
+    const minor = path.join(home, path.dirname(base), 'minor/bin');
+    writeFileSync(path.join(venv, 'pyvenv.cfg'), `home = ${minor}\n`);
+    symlinkSync(path.join(minor, name), path.join(venv, 'bin/python'));
+    symlinkSync('python', path.join(venv, 'bin/python3'));
+    const using = await open({ home, packages: { venv } });
+    const ran = await using.run();
+    const library = path.join(path.dirname(minor), 'lib', name);
+    expect(ran).toMatchObject({ result: { exit_code: 0, stdout: `5 ${library}/os.py []\n` } });
+  });
+
+  test('the file of a project chooses none for a skill that is not its own', async () => {
+    const index = await openIndex(PACKAGES);
+    const { home } = await open({ files: { 'use.py': 'print("ran")\n' } });
+    mkdirSync(path.join(home, '.agent'));
+    const packages = {
+      environments: { theirs: ['pdf-reader'] },
+      skills: { reader: 'theirs', 'option/reader': 'theirs' },
+    };
+    writeFileSync(path.join(home, '.agent/config.json'), JSON.stringify({ packages }));
+    const { run, runtime } = await open({ home, index: index.url });
+    expect(runtime.diagnostics.map(({ message }) => message)).toEqual([
+      '"packages.skills.option/reader" names a skill that is not of the project',
+    ]);
+    expect(await run()).toMatchObject({ result: { exit_code: 0, stdout: 'ran\n' } });
+    expect(index.requests).toEqual([]);
   });
 
   test('a named environment of the configuration, from a folder of wheels and without a network', async () => {

@@ -19,6 +19,7 @@ import { verifyRun } from '../../../src/journal/verify.ts';
 import type { Action } from '../../../src/core/action.ts';
 import type { ApprovalRequest, Approve } from '../../../src/core/approval.ts';
 import { sealKey } from '../../../src/platform/fs/seal-key.ts';
+import { writeSkill } from '../../skills/registry/support.ts';
 import { outlines, replayWorld } from '../replay-support.ts';
 
 const READS: readonly Action[] = [
@@ -62,6 +63,15 @@ test('what was read is read again: the same decisions, the same observations, th
   expect(await replay(folder)).toEqual(first);
   // Nothing is recorded of a replay.
   expect(readdirSync(path.dirname(folder))).toEqual(before);
+});
+
+test('folders that declare one name are recorded and replayed by the names that the vocabulary gives them', async () => {
+  const { alpha, run, replay } = replayWorld();
+  for (const folder of ['twin-a', 'twin-b'])
+    writeSkill(path.join(path.dirname(alpha), folder), { name: 'twin', body: `Body of ${folder}.\n` });
+  const folder = await run([{ type: 'load_skill', skill: 'twin-b' }], { vocabulary: 'openseed' });
+  const { status, remarks } = await replay(folder);
+  expect([status, remarks]).toEqual(['same', []]);
 });
 
 test('turns are begun again where they were: what was loaded for one is loaded anew', async () => {

@@ -133,6 +133,22 @@ describe('inputs', () => {
     );
   });
 
+  test('size and type are those of the source, also for a link into a skill', async () => {
+    const { data, stage } = await makeScene();
+    writeFileSync(path.join(data, 'a.png'), Buffer.from('89504e470d0a1a0a', 'hex'));
+    const staged = await stage([
+      { from: `host://${data}/a.png` },
+      { from: 'skill://demo/SKILL.md', to: 'work/linked.md', mode: 'link' },
+    ]);
+    expect(staged).toMatchObject({
+      inputs: [
+        { bytes: 8, mediaType: 'image/png' },
+        { mode: 'link', bytes: expect.any(Number) as number, mediaType: 'text/markdown' },
+      ],
+    });
+    expect(staged.type === 'staged' && (staged.inputs[1]?.bytes ?? 0)).toBeGreaterThan(0);
+  });
+
   verifies('EXEC-4', 'every one is recorded, and a pinned one keeps the version it had first', async () => {
     const { workspace, stage } = await makeScene();
     let latest = 4;
@@ -164,7 +180,8 @@ describe('inputs', () => {
       { ...first, to: 'work/newest', pin: false, version: 5, resolved: 'artifact://r@5' },
       { ...first, from: 'artifact://r@2', to: 'work/two', pin: false, version: 2, resolved: 'artifact://r@2' },
     ];
-    expect(again).toEqual({ type: 'staged', inputs: rest, warnings: [] });
+    const staged = rest.map((record) => ({ ...record, bytes: 1, mediaType: 'text/plain' }));
+    expect(again).toEqual({ type: 'staged', inputs: staged, warnings: [] });
     expect(workspace.metadata.inputs).toEqual([first, ...rest]);
   });
 

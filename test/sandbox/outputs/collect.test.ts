@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, lstatSync, mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -168,7 +168,7 @@ describe('limits', () => {
       warnings: [
         'cannot save truncated output file "out/a.txt"',
         'the content of "out/a.txt" is truncated; the whole file is "workspace://out/a.txt"',
-        'not collected (the file is larger than the limit and was not read completely): "out/a.txt"',
+        'collected in part (the file is larger than the limit and was not read completely): "out/a.txt"',
       ],
     });
     expect(kept).toEqual(['out/b.txt']);
@@ -207,6 +207,17 @@ describe('limits', () => {
       (await collectOutputs(root, { globs: ['out/*'], changedSince })).files.map(({ name }) => name);
     expect(await names(before)).toEqual(['out/old.txt']);
     expect(await names(before + 1)).toEqual([]);
+  });
+
+  test('a link from before that time is not reported again', async () => {
+    const { root } = makeWorkspace({ 'work/inputs/a.txt': 'a' });
+    const link = path.join(root, 'work/inputs/link.txt');
+    symlinkSync('a.txt', link);
+    const before = lstatSync(link).ctimeMs;
+    const skipped = async (changedSince: number): Promise<readonly string[]> =>
+      (await collectOutputs(root, { globs: ['work/**'], changedSince })).skipped.map(({ name }) => name);
+    expect(await skipped(before)).toEqual(['work/inputs/link.txt']);
+    expect(await skipped(before + 1)).toEqual([]);
   });
 
   test('more files from before that time than fit do not hide a new one', async () => {

@@ -28,6 +28,11 @@ write('documents/skills/no-name/SKILL.md', '---\ndescription: 两文件比对。
 write('documents/skills/no-description/SKILL.md', '---\nname: no-description\n---\n正文\n');
 write('documents/skills/bad-yaml/SKILL.md', '---\nname: bad-yaml\ndescription: 比对: [两文件\n---\n正文\n');
 write('documents/skills/notes/README.md', '没有 SKILL.md\n');
+// Two folders that declare one name: each is a skill by its folder.
+for (const folder of ['twin-a', 'twin-b']) {
+  write(`documents/skills/${folder}/SKILL.md`, '---\nname: twin\ndescription: 打印名字。\n---\n正文\n');
+  write(`documents/skills/${folder}/scripts/run.py`, `print('${folder}')\n`);
+}
 write('file1', 'a\n');
 write('file2', 'a\n');
 mkdirSync(home);
@@ -52,9 +57,9 @@ assert.deepEqual(
   ],
 );
 const found = [{ name: 'file-diff', description: '两文件 1:1 比对，格式校验。' }];
-assert.deepEqual(await value('search_skills', { query: '比对' }), found);
+for (const query of ['比对', '比对 file1 和 file2']) assert.deepEqual(await value('search_skills', { query }), found);
 assert.deepEqual(await value('search_skills', { query: '格式校验', n: 1 }), found);
-assert.deepEqual(await value('list_skills', {}), ['data-analysis', 'file-diff']);
+assert.deepEqual(await value('list_skills', {}), ['data-analysis', 'file-diff', 'twin-a', 'twin-b']);
 assert.equal(await value('load_skill', { skill_name: 'File-Diff' }), SKILL_MD);
 for (const [skill_name, reason] of [
   ['no-name', /there is no name/],
@@ -84,6 +89,11 @@ assert.equal(script, path.join(skills, 'file-diff/scripts/compare.py'));
 assert.equal((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: 'x.py' })).isError, true);
 const ran = await value('run_shell_command', { command: `python ${script} file1 file2` });
 assert.deepEqual([ran.stdout, ran.exit_code], ['True\n', 0]);
+for (const folder of ['twin-a', 'twin-b'])
+  assert.equal(
+    (await value('run_shell_command', { command: `python ${skills}/${folder}/scripts/run.py` })).stdout,
+    `${folder}\n`,
+  );
 // The file is missing, not a program.
 const missing = await value('run_shell_command', { command: `python ${script} file1 file3` });
 assert.deepEqual([missing.exit_code, missing.warnings.filter((text) => text.includes('is missing'))], [1, []]);

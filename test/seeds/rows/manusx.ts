@@ -117,7 +117,13 @@ export const ROWS = seedRows(
     [
       'get_descriptions: one line "- name: description" for each skill',
       'seed',
-      'injects one heading, the descriptions and one sentence, and nothing without skills',
+      'a description stays on its line of the prompt and closes no tag',
+      {
+        sentence: 'f"- {s.name}: {s.description}"',
+        ours: '`<` and `>` become `&lt;` and `&gt;`, a line break becomes a space, control and invisible characters are removed',
+        why: 'a description must not close a tag of the prompt, nor start a line of its own',
+        restoredBy: [],
+      },
     ],
     [
       'get_skill_content of an unknown skill is nothing, and the tool says so',
@@ -130,8 +136,8 @@ export const ROWS = seedRows(
       'a body cannot write the list of resources, nor a file name a line of it',
       {
         sentence: 'content = skill.body',
-        ours: 'a line of the body that reads `## Available Resources` gets a `\\`',
-        why: 'a skill could forge the list of its files',
+        ours: 'control and invisible characters are removed; a line that reads `## Available Resources`, or starts with `## Skill:`, `## Document:` or `[note]`, gets a `\\`; notes follow, such as on links that leave the skill. `file_read` does so with `[note]` and notes',
+        why: 'a skill could forge the list of its files, or a note of ours',
         restoredBy: [],
       },
     ],
@@ -294,6 +300,21 @@ export const ROWS = seedRows(
       'seed',
       'backend/skills of a trusted project is read without an option, and nothing else is listed',
     ],
+    [
+      'a link to a folder is not a file of the list (is_file)',
+      'seed',
+      'resources of nested folders are listed, and folders of other names are not',
+    ],
+    [
+      'skill_request without any skill says that the skill is not found',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'a skill that was requested is not forgotten, however many follow',
+      'seed',
+      'a skill stays loaded however many are requested after it',
+    ],
   ],
 );
 
@@ -317,9 +338,21 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/tools/manusx.test.ts: skill_request gives the body, the directory and the resources',
   },
   {
+    theirs: 'of two folders with one name, the one that the file system lists last is used',
+    ours: 'the first by path',
+    why: 'equal input gives equal output',
+    test: 'test/seeds/manusx.test.ts: of two folders with one name the first by path is used, whichever is newer, and the other is not read',
+  },
+  {
     theirs: 'a name in another case is unknown',
     ours: 'names match whatever their case',
     why: 'models change the case of names',
     test: 'test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case',
+  },
+  {
+    theirs: 'a SKILL.md of any length',
+    ours: 'up to 4 MiB',
+    why: 'reading must end, whatever is in the folder',
+    test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
   },
 ];

@@ -1,4 +1,4 @@
-import { seedRows, type Choice } from './row.ts';
+import { seedRows } from './row.ts';
 
 /** Document 000: the skills system of openseed. */
 export const ROWS = seedRows(
@@ -101,7 +101,7 @@ export const ROWS = seedRows(
       'load_skill tells of a cut, and no text can write such a note itself',
       {
         sentence: '读取并返回 SKILL.md 的完整内容（frontmatter + 正文）',
-        ours: 'control and invisible characters are removed, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill',
+        ours: 'control and invisible characters are removed, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill; so does `load_skill_asset`',
         why: 'text of a skill must not pass for a note of ours',
         restoredBy: [],
       },
@@ -236,8 +236,8 @@ export const ROWS = seedRows(
       'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
       {
         sentence: '可选：首次使用或启动时创建 skills_root 并写入 README',
-        ours: 'reading skills writes nothing',
-        why: 'a listing must not change a project',
+        ours: 'neither is created; `call` and `run` write records, to `.agent/runs` of the project (`runs.directory`)',
+        why: 'a listing must not change the skills of a project',
         restoredBy: [],
       },
     ],
@@ -346,50 +346,21 @@ export const ROWS = seedRows(
       'seed',
       'the page of the vocabulary names the root, the layout and every tool',
     ],
+    [
+      'folders that declare one name are listed and loaded by the names of the folders',
+      'seed',
+      'folders that declare one name, or the name of each other, are skills by their folders',
+    ],
+    ['the file is called SKILL.md, not skill.md', 'seed', 'a folder with skill.md in lower case is not a skill'],
+    [
+      'the task in Chinese finds the skill',
+      'seed',
+      'the task of the design finds the skill, with the names of the files in it',
+    ],
+    [
+      'there is one root: skills/ of the project is not read beside DOCUMENT_ROOT/skills',
+      'seed',
+      'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
+    ],
   ],
 );
-
-export const CHOICES: readonly Choice[] = [
-  {
-    theirs: '`allowed-tools` need not be parsed yet',
-    ours: 'it restricts the tools while its skill is loaded (`policy.allowed_tools: ignore` lifts that)',
-    why: 'a skill must not do more than it declares',
-    test: 'test/seeds/restored.system.test.ts: openseed: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it',
-  },
-  {
-    theirs: 'a script runs where it is',
-    ours: 'on a copy of the skill; the shell sees the project read-only (`sandbox.project`)',
-    why: 'a script must not change its skill',
-    test: 'test/tools/openseed.test.ts: run_shell_command starts in the project, where programs see it',
-  },
-  {
-    theirs: 'lists come in the order of the file system',
-    ours: 'sorted',
-    why: 'equal input gives equal output',
-    test: 'test/tools/openseed.test.ts: list_skill_assets gives sorted relative paths below the three folders',
-  },
-  {
-    theirs: 'a path is checked before the file is opened',
-    ours: 'on the opened file',
-    why: 'a link can change after a check',
-    test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
-  },
-  {
-    theirs: 'error texts in Chinese, such as 「未找到技能: xxx」',
-    ours: 'in English, with the next step and the nearest names',
-    why: 'one language for all messages',
-    test: 'test/tools/openseed.test.ts: an unknown skill is plain text with its name and the nearest',
-  },
-  {
-    theirs: 'a second load in one conversation',
-    ours: 'the tools return the text again; `run` and `chat`, which keep the conversation, answer with a note',
-    why: 'nothing is paid twice',
-    test: 'test/tools/openseed.test.ts: load_skill says so where the text is there already, or goes into the system message',
-  },
-  {
-    theirs: 'a binary asset',
-    ours: 'described, not dumped',
-    why: 'the result is text',
-    test: 'test/tools/openseed.test.ts: load_skill_asset describes a binary file',
-  },
-];

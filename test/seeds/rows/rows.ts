@@ -1,5 +1,6 @@
 import { CHOICES as manusxChoices, ROWS as manusx } from './manusx.ts';
-import { CHOICES as openseedChoices, ROWS as openseed } from './openseed.ts';
+import { CHOICES as openseedChoices } from './openseed-choices.ts';
+import { ROWS as openseed } from './openseed.ts';
 import type { SeedDocument } from './row.ts';
 import { SKILLS_AGENT } from './skills-agent.ts';
 import { ROWS as trpc } from './trpc-agent-go.ts';

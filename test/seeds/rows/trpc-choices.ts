@@ -29,8 +29,8 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'a repeated `skill_load` moves the body to the newest result',
-    ours: 'a note, and the documents that are new',
-    why: 'nothing is paid twice',
+    ours: 'a note, and the documents that are new; `openSkillTools` gives the body to the request after a note, `mcp` to every request',
+    why: 'nothing is paid twice, unless the loop of another program may have dropped the body',
     test: 'test/tools/trpc.test.ts: a repeated load is a note, with the documents that are new',
   },
   {
@@ -68,5 +68,11 @@ export const CHOICES: readonly Choice[] = [
     ours: 'the agent performs them in order; calls of `openSkillTools` may overlap',
     why: 'each one is checked, asked about and recorded by itself',
     test: 'test/seeds/trpc-agent.system.test.ts: calls run at the same time: each program waits for a file of the other',
+  },
+  {
+    theirs: 'the overview has descriptions as they are written',
+    ours: '`<` and `>` become `&lt;` and `&gt;`, a line break becomes a space',
+    why: 'a description must not close a tag of the prompt, nor start a line of its own',
+    test: 'test/skills/catalog/catalog.test.ts: closes no tag in any format, and adds no line',
   },
 ];

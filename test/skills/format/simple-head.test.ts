@@ -73,6 +73,8 @@ describe('the name', () => {
     ['PDF_Forms', 'PDF_Forms', ['name/invalid']],
     ['pdf', 'pdf', ['name/directory-mismatch']],
     ['"pdf/forms"', 'pdf-forms', ['name/invalid']],
+    ['org/pdf-forms', 'pdf-forms', ['name/invalid']],
+    ['org/other', 'other', ['name/directory-mismatch', 'name/invalid']],
     [String.raw`'pdf\forms'`, 'pdf-forms', ['name/invalid']],
     ['..', 'pdf-forms', ['name/invalid']],
     ['a..b', 'pdf-forms', ['name/invalid']],

@@ -172,7 +172,7 @@ describe('a file of a skill', () => {
         truncated: false,
         reference: 'skill://demo/references/x.md',
       },
-      notes: ['a binary file (image/png, 16 bytes): its content is not shown'],
+      notes: [],
       headings: [],
     });
   });

@@ -3,27 +3,26 @@ import path from 'node:path';
 
 import { isDirectory, isInside, quietly, tryRealPath, namesIn } from '#platform';
 import { SKILL_LINKS } from '../../workspace/layout.ts';
+import { listOwnFolders } from '../../workspace/own-folders.ts';
 import type { Identity } from '../../program-types.ts';
+import { TOP_FOLDERS, type Runtime } from './runtimes.ts';
 
-/** A file or folder of the host that programs see read-only, or a symbolic link created for them. */
-export type Mount =
+/** A file or folder of the host that programs see read-only, a symbolic link created for them, or an empty folder that covers another. */
+export type Mount = VisibleMount | { readonly type: 'empty'; readonly target: string };
+
+type VisibleMount =
   | { readonly type: 'bind'; readonly source: string; readonly target: string }
   | { readonly type: 'link'; readonly linkTarget: string; readonly target: string };
 
-/** Symbolic links into /usr on a merged system, folders on others. */
-const TOP_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
-
 export interface SystemMountOptions {
-  /** Executables outside /usr that programs may use, with the installation around them. */
-  readonly interpreters: readonly string[];
-  /** Folders that are never mounted as a whole: the home folder. */
-  readonly withheld: readonly string[];
+  /** Language runtimes outside /usr that programs may use. */
+  readonly runtimes: readonly Runtime[];
   /** The user who must be able to reach the mounted files; absent: the current user. */
   readonly identity: Identity | undefined;
 }
 
 /** The parts of this machine that programs see. */
-export function systemMounts({ interpreters, withheld, identity }: SystemMountOptions): readonly Mount[] {
+export function systemMounts({ runtimes, identity }: SystemMountOptions): readonly Mount[] {
   const mounts: Mount[] = [{ type: 'bind', source: '/usr', target: '/usr' }];
   for (const name of TOP_FOLDERS) {
     const folder = `/${name}`;
@@ -38,28 +37,25 @@ export function systemMounts({ interpreters, withheld, identity }: SystemMountOp
     if (isInside(real, '/usr')) mounts.push({ type: 'link', linkTarget: real, target: file });
     else mounts.push({ type: 'bind', source: real, target: file });
   }
-  for (const interpreter of interpreters) {
-    const root = installationRoot(interpreter, withheld);
-    if (root === undefined || mounts.some(({ target }) => isInside(root, target)) || !isReachable(root, identity))
-      continue;
-    mounts.push({ type: 'bind', source: root, target: root });
-  }
-  return mounts;
+  return [...mounts, ...reachableRuntimes(runtimes, identity).flatMap(runtimeMounts)];
 }
 
-/**
- * The path to mount for an executable: its installation prefix where there is one (`bin/` beside `lib/`), otherwise the file alone.
- * `~/bin/node` must not expose the home folder.
- */
-export function installationRoot(executable: string, withheld: readonly string[]): string | undefined {
-  const real = tryRealPath(executable);
-  if (real === undefined) return undefined;
-  const prefix = path.dirname(path.dirname(real));
-  const isInstallation = path.basename(path.dirname(real)) === 'bin' && isDirectory(path.join(prefix, 'lib'));
-  // A folder directly below the root, or one that contains a withheld folder, holds unrelated files too.
-  const isTooWide =
-    path.dirname(prefix) === '/' || withheld.some((folder) => isInside(tryRealPath(folder) ?? folder, prefix));
-  return isInstallation && !isTooWide ? prefix : real;
+/** Runtimes whose files the user can reach. */
+export function reachableRuntimes(runtimes: readonly Runtime[], identity: Identity | undefined): readonly Runtime[] {
+  return runtimes.filter(({ shown }) => shown.every(({ source }) => isReachable(source, identity)));
+}
+
+/** What is shown inside of a hidden folder comes after the folder that hides it. */
+function runtimeMounts({ folder, programs, shown, hidden }: Runtime): readonly Mount[] {
+  const isHidden = ({ target }: { readonly target: string }): boolean =>
+    hidden.some((place) => isInside(target, place));
+  const links = Object.entries(programs).filter(([name, file]) => path.join(folder, name) !== file);
+  return [
+    ...shown.filter((file) => !isHidden(file)).map((file) => ({ type: 'bind', ...file }) as const),
+    ...hidden.map((target) => ({ type: 'empty', target }) as const),
+    ...shown.filter(isHidden).map((file) => ({ type: 'bind', ...file }) as const),
+    ...links.map(([name, file]) => ({ type: 'link', linkTarget: file, target: path.join(folder, name) }) as const),
+  ];
 }
 
 /** Whether the user may traverse every folder above the file. Ignores groups: the kernel has the last word. */
@@ -81,10 +77,11 @@ const MAX_ENTRIES = 512;
 
 /**
  * Mounts a snapshot at `skills/<name>`. A snapshot without the links into the workspace is mounted entry by entry, with the links
- * beside them. An entry of the skill wins over a link of the same name.
+ * beside them. A file of the skill wins over a link of the same name.
  */
-export function skillMounts(snapshot: string, target: string): readonly Mount[] {
-  const entries = readdirSync(snapshot, { withFileTypes: true });
+export function skillMounts(snapshot: string, target: string): readonly VisibleMount[] {
+  const own = new Set<string>(listOwnFolders(snapshot));
+  const entries = readdirSync(snapshot, { withFileTypes: true }).filter(({ name }) => !own.has(name));
   const names = new Set(entries.map(({ name }) => name));
   const missing = Object.entries(SKILL_LINKS).filter(([name]) => !names.has(name));
   // Names that are not UTF-8 cannot be passed as arguments; the whole folder can.
@@ -92,14 +89,14 @@ export function skillMounts(snapshot: string, target: string): readonly Mount[] 
   if (missing.length === 0 || entries.length > MAX_ENTRIES || !isUtf8)
     return [{ type: 'bind', source: snapshot, target }];
   return [
-    ...entries.map((entry): Mount => {
+    ...entries.map((entry): VisibleMount => {
       const source = path.join(snapshot, entry.name);
       const at = `${target}/${entry.name}`;
       return entry.isSymbolicLink()
         ? { type: 'link', linkTarget: readlinkSync(source), target: at }
         : { type: 'bind', source, target: at };
     }),
-    ...missing.map(([name, linkTarget]): Mount => ({ type: 'link', linkTarget, target: `${target}/${name}` })),
+    ...missing.map(([name, linkTarget]): VisibleMount => ({ type: 'link', linkTarget, target: `${target}/${name}` })),
   ];
 }
 

@@ -42,6 +42,9 @@ export const BRIDGE_SOCKET = '/run/skillwright/proxy.sock';
 export const SANDBOX_ID = 1000;
 export const SANDBOX_HOST = 'skill';
 
+/** One page: the folders in an empty folder that others are mounted on. */
+const EMPTY_BYTES = 4096;
+
 /** Files of /etc with content of our own. Landlock cannot replace a file: programs read those of the machine there. */
 export const ETC_FILES: Readonly<Record<string, string>> = {
   passwd: `skill:x:${String(SANDBOX_ID)}:${String(SANDBOX_ID)}:skill:${SANDBOX_ROOT}/home:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
@@ -74,6 +77,7 @@ export function sandboxEntries(profile: SandboxProfile): readonly SandboxEntry[]
     ...(bridgeSocket === undefined
       ? []
       : [{ type: 'bind', source: bridgeSocket, target: BRIDGE_SOCKET, access: 'write' } as const]),
+    ...profile.system.flatMap(({ type, target }) => (type === 'empty' ? [{ type: 'read-only', target } as const] : [])),
     // Folders created for targets are on file systems in memory without a limit.
     { type: 'read-only', target: '/dev' },
     { type: 'read-only', target: '/' },
@@ -81,5 +85,6 @@ export function sandboxEntries(profile: SandboxProfile): readonly SandboxEntry[]
 }
 
 function readOnly(mount: Mount): SandboxEntry {
+  if (mount.type === 'empty') return { type: 'tmpfs', target: mount.target, bytes: EMPTY_BYTES };
   return mount.type === 'bind' ? { ...mount, access: 'read' } : mount;
 }

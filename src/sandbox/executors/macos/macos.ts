@@ -1,7 +1,8 @@
 import path from 'node:path';
 
 import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec } from '#core';
-import { isPresent, realPath } from '#platform';
+import { isPresent, namesIn, realPath } from '#platform';
+import { findNpm } from '../linux/runtimes.ts';
 import { runChild } from '../../process/child-process.ts';
 import { executorUnavailable } from '../failures.ts';
 import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
@@ -56,10 +57,7 @@ async function run(
     workspace: root,
     mounts: spec.mounts ?? [],
     writable: writableFolders(spec).map((name) => path.join(root, name)),
-    readable: [
-      ...skills.map(({ snapshot }) => realPath(snapshot)),
-      path.dirname(path.dirname(realPath(process.execPath))),
-    ],
+    readable: [...skills.map(({ snapshot }) => realPath(snapshot)), ...nodeFiles(realPath(process.execPath))],
   });
   const signal = streams.signal === undefined ? stopping : AbortSignal.any([streams.signal, stopping]);
   return await runChild(
@@ -71,4 +69,17 @@ async function run(
     },
     { stdin: spec.stdin, limits: spec.limits, streams: { ...streams, signal } },
   );
+}
+
+/** Node with its libraries and npm, and not the folder around them, which may be `~/.local`. */
+function nodeFiles(node: string): readonly string[] {
+  const libraries = path.join(path.dirname(path.dirname(node)), 'lib');
+  const npm = findNpm(node);
+  return [
+    node,
+    ...namesIn(libraries)
+      .filter((name) => name.endsWith('.dylib'))
+      .map((name) => path.join(libraries, name)),
+    ...(npm === undefined ? [] : [npm]),
+  ];
 }

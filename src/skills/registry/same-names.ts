@@ -1,0 +1,116 @@
+import { compareText, type Profile, type SkillEntry } from '#core';
+import { sha256 } from '#platform';
+import { nameKey, sortSkills, type SkillIndex } from './index-skills.ts';
+
+interface NameRule {
+  /** By the rule of a system instead of the time of change, which copying a tree alters. With `folder`, each is called like its folder. */
+  readonly rule?: Profile['sameNames'];
+  /** Each name goes to the first of its skills for which this is true; the others keep their order behind them. */
+  readonly isPreferred?: (skill: SkillEntry) => boolean;
+}
+
+/** Decides again which skill has a name that several folders declare. */
+export function settleSameNames(index: SkillIndex, { rule, isPreferred }: NameRule): SkillIndex {
+  const settled = rule === undefined ? index : settleByRule(index, rule);
+  return isPreferred === undefined ? settled : settlePreferred(settled, isPreferred);
+}
+
+function settleByRule(index: SkillIndex, rule: NonNullable<NameRule['rule']>): SkillIndex {
+  const found = findFolders(index);
+  const named = rule === 'folder' ? nameByFolder(found) : found;
+  if (named === found && index.shadowed.length === 0) return index;
+  const ordered = named.toSorted(compareFound);
+  const skills: SkillEntry[] = [];
+  const shadowed: SkillIndex['shadowed'][number][] = [];
+  let winner: Found | undefined;
+  for (const one of ordered) {
+    const { entry, root, sameAs } = one;
+    if (winner === undefined || nameKey(winner.entry.name) !== nameKey(entry.name)) {
+      winner = one;
+      skills.push(entry);
+      continue;
+    }
+    const { name, source, dir, meta } = entry;
+    const reason = sameAs !== undefined ? 'same-directory' : root === winner.root ? 'first-path' : 'higher-root';
+    shadowed.push({ name, source, version: meta['version'], dir, by: sameAs ?? winner.entry.dir, reason });
+  }
+  // Caches of what is derived from an index go by its hash.
+  const indexHash = `sha256:${sha256(`${index.indexHash} ${rule}`)}`;
+  return {
+    ...index,
+    skills: sortSkills(skills),
+    all: ordered.map(({ entry }) => entry),
+    shadowed,
+    report: { ...index.report, conflicts: shadowed, indexHash },
+    indexHash,
+  };
+}
+
+interface Found {
+  readonly entry: SkillEntry;
+  /** The position of its root: 0 has the highest priority. */
+  readonly root: number;
+  /** The folder that is the same on disk. */
+  readonly sameAs?: string;
+}
+
+function findFolders({ all, shadowed, report }: SkillIndex): readonly Found[] {
+  const roots = report.roots
+    .toSorted((a, b) => b.priority - a.priority)
+    .map(({ path }) => path.replaceAll('\\', '/').replace(/\/$/, ''));
+  const same = new Map(
+    shadowed.filter(({ reason }) => reason === 'same-directory').map(({ dir, by }) => [dir, by] as const),
+  );
+  return all.map((entry) => {
+    const { dir } = entry;
+    const root = roots.findIndex((path) => dir === path || dir.startsWith(`${path}/`));
+    return { entry, root, sameAs: same.get(dir) };
+  });
+}
+
+/** Renames each skill whose declared name is also that of another one in its root, or of the folder of another one. */
+function nameByFolder(found: readonly Found[]): readonly Found[] {
+  const distinct = found.filter(({ sameAs }) => sameAs === undefined);
+  const declared = new Map<string, number>();
+  const folders = new Set<string>();
+  for (const { entry, root } of distinct) {
+    const key = `${String(root)}/${nameKey(entry.name)}`;
+    declared.set(key, (declared.get(key) ?? 0) + 1);
+    folders.add(`${String(root)}/${nameKey(readFolderName(entry))}`);
+  }
+  let isChanged = false;
+  const named = found.map((one) => {
+    const { entry, root, sameAs } = one;
+    const key = `${String(root)}/${nameKey(entry.name)}`;
+    const name = readFolderName(entry);
+    const isClear = (declared.get(key) ?? 0) < 2 && !folders.has(key);
+    if (sameAs !== undefined || isClear || nameKey(name) === nameKey(entry.name)) return one;
+    isChanged = true;
+    const version = entry.meta['version'];
+    const id = `${entry.source}/${name}${version === undefined ? '' : `@${version}`}`;
+    return { ...one, entry: { ...entry, id, name } };
+  });
+  return isChanged ? named : found;
+}
+
+function readFolderName({ dir }: SkillEntry): string {
+  return dir.slice(dir.lastIndexOf('/') + 1);
+}
+
+function compareFound(a: Found, b: Found): number {
+  const [one, other] = [nameKey(a.entry.name), nameKey(b.entry.name)];
+  if (one !== other) return one < other ? -1 : 1;
+  return (
+    a.root - b.root ||
+    Number(a.sameAs !== undefined) - Number(b.sameAs !== undefined) ||
+    compareText(a.entry.dir, b.entry.dir)
+  );
+}
+
+function settlePreferred(index: SkillIndex, isPreferred: (skill: SkillEntry) => boolean): SkillIndex {
+  const [preferred, others] = [index.all.filter(isPreferred), index.all.filter((skill) => !isPreferred(skill))];
+  // The winner of a name is the first of `all`, which is sorted by name.
+  const all = [...preferred, ...others].toSorted((a, b) => compareText(nameKey(a.name), nameKey(b.name)));
+  const skills = all.filter(({ name }, at) => at === 0 || nameKey(all[at - 1]?.name ?? '') !== nameKey(name));
+  return { ...index, all, skills: sortSkills(skills) };
+}

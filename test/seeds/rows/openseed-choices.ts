@@ -1,0 +1,53 @@
+import type { Choice } from './row.ts';
+
+/** Where document 000 is silent and its system does something else. */
+export const CHOICES: readonly Choice[] = [
+  {
+    theirs: '`allowed-tools` need not be parsed yet',
+    ours: 'it restricts the tools while its skill is loaded (`policy.allowed_tools: ignore` lifts that)',
+    why: 'a skill must not do more than it declares',
+    test: 'test/seeds/restored.system.test.ts: openseed: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it',
+  },
+  {
+    theirs: 'a script runs where it is',
+    ours: 'on a copy of the skill; the shell sees the project read-only (`sandbox.project`)',
+    why: 'a script must not change its skill',
+    test: 'test/tools/openseed.test.ts: run_shell_command starts in the project, where programs see it',
+  },
+  {
+    theirs: 'lists come in the order of the file system',
+    ours: 'sorted',
+    why: 'equal input gives equal output',
+    test: 'test/tools/openseed.test.ts: list_skill_assets gives sorted relative paths below the three folders',
+  },
+  {
+    theirs: 'a path is checked before the file is opened',
+    ours: 'on the opened file',
+    why: 'a link can change after a check',
+    test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
+  },
+  {
+    theirs: 'error texts in Chinese, such as 「未找到技能: xxx」',
+    ours: 'in English, with the next step and the nearest names',
+    why: 'one language for all messages',
+    test: 'test/tools/openseed.test.ts: an unknown skill is plain text with its name and the nearest',
+  },
+  {
+    theirs: 'a second load in one conversation',
+    ours: 'the tools return the text again; `run` and `chat`, which keep the conversation, answer with a note',
+    why: 'nothing is paid twice',
+    test: 'test/tools/openseed.test.ts: load_skill says so where the text is there already, or goes into the system message',
+  },
+  {
+    theirs: 'a binary asset',
+    ours: 'described, not dumped',
+    why: 'the result is text',
+    test: 'test/tools/openseed.test.ts: load_skill_asset describes a binary file',
+  },
+  {
+    theirs: 'a SKILL.md of any length',
+    ours: 'up to 4 MiB',
+    why: 'reading must end, whatever is in the folder',
+    test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
+  },
+];
