@@ -215,7 +215,6 @@ export function summarizeReport(report: EvalReport) {
     own: ownArm(report),
     cost: sumCosts(report.results),
     invalid: invalidLines(report),
-    isIncomplete: incompleteText(report) !== undefined,
     rated: report.arms.filter((arm) => isRated(arm, report)),
   };
 }
