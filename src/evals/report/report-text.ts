@@ -219,7 +219,7 @@ export function summarizeReport(report: EvalReport) {
   };
 }
 
-export function isInvalid(report: EvalReport): boolean {
+function isInvalid(report: EvalReport): boolean {
   return invalidLines(report).length > 0;
 }
 
