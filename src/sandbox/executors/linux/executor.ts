@@ -60,6 +60,8 @@ const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 const SPARE_PROCESSES = 16;
 const OPEN_FILES = 1024;
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
+/** A larger input stays a socket: as a file it would take the place of what programs store in /tmp. */
+const STORED_INPUT_BYTES = 16 * 1024 * 1024;
 const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
 const SCRIPT = '/usr/bin/script';
 
@@ -316,6 +318,7 @@ async function startWith(
       ...(machine.groups === undefined ? { dataBytes: limits.memoryBytes } : {}),
     },
     hidden: spec.hidden,
+    storesInput: mode === undefined && spec.stdin.length <= Math.min(STORED_INPUT_BYTES, limits.fileBytes),
     hasEntry,
   });
   return await startSandboxed(

@@ -30,6 +30,8 @@ export interface LaunchRequest {
   readonly argv: readonly string[];
   readonly limits: ProcessLimits;
   readonly hidden?: ProgramSpec['hidden'];
+  /** The program gets its input as a file, once all of it has come. */
+  readonly storesInput?: boolean;
   /** The launcher enters the control group itself, by an inherited file. */
   readonly hasEntry: boolean;
 }

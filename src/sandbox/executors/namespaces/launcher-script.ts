@@ -94,6 +94,14 @@ sub load_filter {
   call('load the seccomp filter', 'prctl', $SET_SECCOMP, 2, $program, 0, 0);
 }
 
+# The whole input as a file: programs cannot open a socket by /dev/stdin.
+sub store_input {
+  open(my $file, '+>', undef) or fail('store the input');
+  while (sysread STDIN, my $part, 65536) { syswrite($file, $part) or fail('store the input') }
+  sysseek $file, 0, 0;
+  open(STDIN, '<&', $file) or fail('open the input');
+}
+
 # Sets limits and filter, announces itself, waits for a line of the host where the plan says so, and becomes the program.
 sub become_program {
   limit(@$_) for @limits;
@@ -106,10 +114,9 @@ sub become_program {
   }
   load_filter() if $set{mode} ne 'gate';
   syswrite STDERR, "\x06";
-  if ($set{gate}) {
-    my $byte = '';
-    do { sysread(STDIN, $byte, 1) or exit 1 } until $byte eq "\n";
-  }
+  my $byte = $set{gate} ? '' : "\n";
+  until ($byte eq "\n") { sysread(STDIN, $byte, 1) or exit 1 }
+  store_input() if defined $set{input};
   $env{$set{mark}} = $ENV{$set{mark}} if $set{mark};
   %ENV = %env;
   # The block tells perl that the statements below it are meant.
@@ -176,8 +183,8 @@ sub children {
   return @found;
 }
 
-sub start_program { @covered ? serve_program() : become_program() }
-# BROKER
+sub start_program { become_program() }
+
 # No namespaces: one process outside of the rules, and the program.
 if ($set{mode} eq 'landlock') {
   call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
@@ -221,10 +228,7 @@ if ($set{mode} eq 'landlock') {
 }
 
 # In bubblewrap.
-if ($set{mode} eq 'gate') {
-  confine_again();
-  start_program();
-}
+if ($set{mode} eq 'gate') { confine_again(); start_program() }
 
 # --- Namespaces: the process outside --------------------------------------------------------------------------------------------------
 
@@ -253,11 +257,7 @@ for my $kind (grep { -e "/proc/sys/user/max_inotify_$_" } qw(instances watches))
 pipe(my $alive, my $hold) or fail('create a pipe');
 my $first = fork;
 defined $first or fail('fork');
-if ($first) {
-  close $alive;
-  waitpid $first, 0;
-  exit_as($?);
-}
+if ($first) { close $alive; waitpid $first, 0; exit_as($?) }
 
 # --- Process 1: builds the file system ------------------------------------------------------------------------------------------------
 
