@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { compareText, quoted, type SkillHead } from '#core';
-import { LOCK_FILE_NAME, readLock, requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
+import { readLock, requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
 import { completeChange, type RootOptions } from '../root/open-root.ts';
 import { groupBy } from '../group-by.ts';
 import { isRefusal, refused } from '../problems.ts';
@@ -66,18 +66,3 @@ export function findLockedSkill(dir: string): LockedSkill | undefined {
   const lock = readLock(path.dirname(dir));
   return lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir));
 }
-
-/** The rules of the scan that the user accepted, by folder of the skill. Reads the lock of each root only if it has any. */
-export function readAccepted(folders: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const accepted = new Map<string, readonly string[]>();
-  for (const root of new Set(folders.map((folder) => path.dirname(folder)))) {
-    const read = readTextFile(path.join(root, LOCK_FILE_NAME), MAX_LOCK);
-    const lock = read.type === 'read' && read.text.includes('"accepted"') ? readLock(root) : undefined;
-    if (lock === undefined || isRefusal(lock)) continue;
-    for (const { name, accepted: rules } of lock.skills.values())
-      if (rules !== undefined) accepted.set(path.join(root, name), rules);
-  }
-  return accepted;
-}
-
-const MAX_LOCK = 64 * 1024 * 1024;
