@@ -4,14 +4,17 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import type { RunResult } from '../../../src/core/outputs.ts';
 import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
@@ -64,12 +67,12 @@ interface World {
 
 async function openWorld(
   executor: NonNullable<ExecutionOptions['executor']>,
-  { access = 'read' }: { readonly access?: 'read' | 'write' } = {},
+  { access = 'read', ...given }: { readonly access?: 'read' | 'write'; readonly project?: string } = {},
 ): Promise<World> {
   const folder = scratch();
   chmodSync(folder, 0o755);
-  const project = path.join(folder, 'project');
-  mkdirSync(project);
+  const project = given.project ?? path.join(folder, 'project');
+  mkdirSync(project, { recursive: true });
   if (access === 'write') chmodSync(project, 0o777);
   const skill = path.join(folder, 'skills/reader');
   writeSkill(skill, { body: '# Reader\n' });
@@ -121,6 +124,31 @@ async function openWorld(
     },
   };
 }
+
+let big: string | undefined;
+
+/** Made once for all executors. */
+function bigProject(): string {
+  if (big === undefined) {
+    big = path.join(mkdtempSync(path.join(tmpdir(), 'big-')), 'project');
+    for (let at = 0; at < 10_000; at += 1) {
+      const folder = path.join(big, `d${String(Math.floor(at / 100))}`);
+      if (at % 100 === 0) mkdirSync(folder, { recursive: true });
+      writeFileSync(path.join(folder, `f${String(at % 100)}.txt`), 'x\n');
+    }
+    mkdirSync(path.join(big, 'node_modules/tls'), { recursive: true });
+    writeFileSync(path.join(big, 'node_modules/tls/test.pem'), 'test\n');
+    copyFileSync('/bin/true', path.join(big, 'tool'));
+    chmodSync(path.join(big, 'tool'), 0o755);
+    chmodSync(path.dirname(big), 0o755);
+  }
+  for (const name of ['go', 'd99/.env']) rmSync(path.join(big, name), { force: true });
+  return big;
+}
+
+afterAll(() => {
+  if (big !== undefined) rmSync(path.dirname(big), { recursive: true });
+});
 
 async function output(running: Promise<RunResult>): Promise<unknown> {
   const { stdout, stderr } = await running;
@@ -336,16 +364,64 @@ show([again, mode, exclusive, temporary, shell.stdout.split(), shell.stderr, rea
     expect(existsSync(path.join(project, 'moved/b/one.txt'))).toBe(true);
   });
 
-  test('a project of 10,000 files is read in full, and its packages are free', async () => {
+  test('a program that attacks the broker, or calls it with anything, gets errors and no secret', async () => {
     const { project, write, run } = await openWorld(executor);
-    for (let folder = 0; folder < 100; folder += 1) {
-      mkdirSync(path.join(project, `d${String(folder)}`));
-      for (let file = 0; file < 100; file += 1)
-        writeFileSync(path.join(project, `d${String(folder)}/f${String(file)}.txt`), 'x\n');
-    }
-    write('node_modules/tls/test.pem', 'test\n');
-    copyFileSync('/bin/true', write('tool'));
-    chmodSync(path.join(project, 'tool'), 0o755);
+    write('folder/x', 'x\n');
+    symlinkSync('loop', path.join(project, 'loop'));
+    const result = await output(
+      run(
+        `import ctypes, resource, signal
+wait()
+libc = ctypes.CDLL(None, use_errno=True)
+def call(*words):
+    got = libc.openat(-100, *words)
+    return got if got >= 0 else errno.errorcode[ctypes.get_errno()]
+def parent(pid):
+    with open('/proc/%d/stat' % pid) as file: return int(file.read().rsplit(')', 1)[1].split()[1])
+# The broker is the parent of the program, or of the shell that starts it.
+above, pid = [], os.getpid()
+while len(above) < 3 and pid > 1:
+    pid = parent(pid)
+    above.append(pid)
+memory = []
+for path in ['/proc/%d/%s' % (pid, name) for pid in above for name in ['mem', 'task/%d/mem' % pid, 'environ']]:
+    try:
+        with open(path, 'rb') as file: memory.append(os.readlink('/proc/self/fd/%d' % file.fileno()))
+    except OSError: pass
+# Signals at every moment neither repeat nor lose a call.
+ticks = []
+signal.signal(signal.SIGALRM, lambda *_: ticks.append(1))
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+interrupted = {read('README.md') for _ in range(300)}
+signal.setitimer(signal.ITIMER_REAL, 0)
+several = []
+threads = [threading.Thread(target=lambda: several.extend(read('README.md') for _ in range(50))) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+libc.prctl(4, 0)
+hidden = read('.env')
+errors = [call(ctypes.c_void_p(8), 0), call(b'x' * 5000, 0), call(b'', 0), call(b'none', 0), call(b'README.md/x', 0), call(b'loop', 0),
+  call(b'folder', os.O_RDWR), call(b'README.md', os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), call(b'/dev/tty', os.O_RDWR)]
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+many = call(b'README.md', 0)
+broker = above[-1] if len(above) < 3 else above[-2]
+show([[name for name in memory if '/%d/' % broker in name], sorted(interrupted), len(ticks) > 0, several == ['readme'] * 400, hidden, errors, many])`,
+        () => renameSync(write('.env.tmp'), path.join(project, '.env')),
+      ),
+    );
+    expect(result).toEqual([
+      [],
+      ['readme'],
+      true,
+      true,
+      '',
+      ['EFAULT', 'ENAMETOOLONG', 'ENOENT', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'EEXIST', 'ENXIO'],
+      'EMFILE',
+    ]);
+  });
+
+  test('a project of 10,000 files is read in full, and its packages are free', async () => {
+    const { write, run } = await openWorld(executor, { project: bigProject() });
     const result = await output(
       run(
         `import subprocess
