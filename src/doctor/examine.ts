@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 import { namedIsolation, type AttachedWorkspace, type Diagnostic, type Surroundings } from '#core';
-import { checkAgentFolders } from '#packs';
+import { checkAgentFolders, readAccepted } from '#packs';
 import { examineExecutors, openSecrets, type Runtime } from '#runtime';
 import { landlockVersion, type ExecutorExamination } from '#sandbox';
 import { unusableFiles } from '#skills';
@@ -31,6 +31,7 @@ export async function examineInstallation(
     programFinding('git', 'installing from git repositories', surroundings),
     ...interpreterFindings(executors),
     ...agentFindings(surroundings),
+    ...acceptedFindings(runtime),
     ...(await serverFindings(runtime, isProbing)),
     ...(await rightsFindings(runtime, surroundings)),
     ...executors.map((executor) => executorFinding(executor, runtime)),
@@ -43,6 +44,15 @@ export async function examineInstallation(
   const isBroken =
     findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
   return { findings, executors, diagnostics, isBroken };
+}
+
+/** Skills that the scan would stop, had the user not accepted them. */
+function acceptedFindings({ index }: Runtime): readonly Finding[] {
+  return [...readAccepted(index.all.map(({ dir }) => dir))].map(([dir, rules]) => ({
+    name: 'scan',
+    status: 'ok',
+    detail: `${dir}: you accepted ${rules.join(', ')} for the files of the lock`,
+  }));
 }
 
 function runtimeFindings(runtime: Runtime): readonly Finding[] {
@@ -103,8 +113,16 @@ function executorFinding({ name, report, reasons, install, gaps }: ExecutorExami
     name: `executor ${name}`,
     // Skills can be found and read without an executor; running scripts reports the problem.
     status: isFine ? 'ok' : 'warning',
-    detail: isFine ? `isolates programs${runtimeText(report)}` : [...reasons, install].filter(Boolean).join('; '),
+    detail: isFine
+      ? `isolates programs${runtimeText(report)}${lateSecrets(name)}`
+      : [...reasons, install].filter(Boolean).join('; '),
   };
+}
+
+/** Where nothing looks at the files that programs open. */
+function lateSecrets(name: string): string {
+  const isLate = name === 'container' || name === 'macos';
+  return isLate ? '; shows secret files of a project that are created or replaced while a program runs' : '';
 }
 
 /** The OCI runtime of containers. gVisor is worth naming where it is installed and not used. */
@@ -124,8 +142,8 @@ function landlockFinding(): Finding {
     status: 'ok',
     detail:
       version < 1
-        ? 'not in this kernel, or no perl to use it; bubblewrap and namespaces work without this second wall'
-        : `version ${String(version)}${version < 2 ? ', too old for a' : '; a'} second wall in bubblewrap and namespaces`,
+        ? 'not in this kernel, or no perl to use it; bubblewrap and namespaces work without this second wall, and secret files of a project are hidden as they are when a program starts'
+        : `version ${String(version)}${version < 2 ? ', too old for a' : '; a'} second wall in bubblewrap and namespaces; secret files of a project are hidden ${version < 2 ? 'as they are when a program starts' : 'also if they are created or replaced while a program runs'}`,
   };
 }
 

@@ -80,7 +80,7 @@ const TABLE: readonly ProtectedNames[] = [
   {
     write: 'free',
     read: 'ask',
-    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml config/secrets.yml local.settings.json
+    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml local.settings.json
       *.key *.pem *.p8 *.p12 *.pfx *.ppk *.jks *.jceks *.bks *.keystore *.kdb *.kdbx *.keytab *.ovpn id_dsa* id_ecdsa* id_ed25519* id_rsa*
       *.tfstate *.tfstate.* *.tfvars *.tfvars.json kubeconfig kubeconfig.* *.kubeconfig .vault_pass* .vault-pass* .vault-token
       credentials.json .credentials.json credentials.csv *accessKeys.csv rootkey.csv client_secret*.json oauth_creds.json token.json token.pickle
@@ -98,21 +98,31 @@ function listPatterns(access: 'write' | 'read' | 'input', protection: Protection
   return rows.flatMap(({ names }) => names.split(/\s+/));
 }
 
-/** Expressions that match folded paths, or the path of a folder whose whole content a pattern names. */
-function expressions(patterns: readonly string[], { before = '', after = '' } = {}): string {
-  const texts = patterns.map((pattern) => {
-    const [, name = pattern, below] = /^(.*?)(\/\*\*)?$/.exec(pattern) ?? [];
-    const text = collisionKey(name).replaceAll('.', '\\.').replaceAll('*', '[^/]*');
-    return below === undefined ? `${before}${text}${after}` : `${text}(?:/.*)?`;
-  });
-  return texts.join('|');
+/** An expression for folded paths, and for the path of a folder whose whole content a pattern names. */
+function pathExpression(patterns: readonly string[], { before = '', after = '' } = {}): string {
+  const names = patterns.filter((pattern) => !pattern.endsWith('/**'));
+  const folders = patterns.filter((pattern) => pattern.endsWith('/**')).map((pattern) => pattern.slice(0, -3));
+  // What patterns have in common is matched once: the broker matches the path of every file that a program opens.
+  const groups = [
+    ['[^/]*', names.filter((name) => name.startsWith('*')).map((name) => name.slice(1)), after],
+    [before, names.filter((name) => !name.startsWith('*')), after],
+    ['', folders, '(?:/.*)?'],
+  ] as const;
+  return groups
+    .filter(([, texts]) => texts.length > 0)
+    .map(([start, texts, end]) => `${start}(?:${texts.map(escapePattern).join('|')})${end}`)
+    .join('|');
+}
+
+function escapePattern(name: string): string {
+  return collisionKey(name).replaceAll('.', '\\.').replaceAll('*', '[^/]*');
 }
 
 /** What editors and people add to a name for a copy: `.env~`, `.server.pem.swp`, `#id_rsa#`, `prod.key.bak`. */
 const COPIES = { before: '(?:\\.?#|\\.)?', after: '(?:[~#]|\\.(?:bak|backup|old|orig|save|sw[a-p]|tmp))?' };
 
 function nameMatcher(patterns: readonly string[], added = {}): (path: string) => boolean {
-  const source = `(?:^|/)(?:${expressions(patterns, added)})$`;
+  const source = `(?:^|/)(?:${pathExpression(patterns, added)})$`;
   // Compiled on first use, because most patterns are never matched.
   let expression: RegExp | undefined;
   return (path) => (expression ??= new RegExp(source, 's')).test(collisionKey(path));
@@ -159,10 +169,10 @@ const SERVICE_ACCOUNT = `${ACCOUNT_TYPE}.*${ACCOUNT_KEY}|${ACCOUNT_KEY}.*${ACCOU
 export function hiddenNames(): HiddenNames {
   const patterns = listPatterns('read', 'ask');
   return {
-    names: expressions(patterns, COPIES),
-    shown: `${EXAMPLES}|(?:^|/)${expressions(['.git/**'])}(?!.)`,
-    always: expressions(['.agent/**']),
-    parents: expressions([...new Set(patterns.flatMap((pattern) => /^(.+)\/[^/*]/.exec(pattern)?.[1] ?? []))]),
+    names: pathExpression(patterns, COPIES),
+    shown: `${EXAMPLES}|(?:^|/)${pathExpression(['.git/**'])}(?!.)`,
+    always: pathExpression(['.agent/**']),
+    parents: pathExpression([...new Set(patterns.flatMap((pattern) => /^(.+)\/[^/*]/.exec(pattern)?.[1] ?? []))]),
     documents: DOCUMENTS,
     contents: SERVICE_ACCOUNT,
   };

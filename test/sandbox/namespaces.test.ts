@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 
 import { describe, expect, test } from 'vitest';
 
-import { LAUNCHER_WITH_BROKER } from '../../src/sandbox/executors/namespaces/broker-script.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../../src/sandbox/executors/namespaces/broker-script.ts';
 import { namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { PERL } from '../../src/sandbox/executors/linux/perl.ts';
 import { encodePlan } from '../../src/sandbox/executors/namespaces/plan.ts';
@@ -43,10 +43,14 @@ describe('the plan of the namespaces executor', () => {
   });
 
   test('the launcher compiles without warnings under strict', skipUnless(isPresent(PERL), 'perl'), () => {
-    const checked = execFileSync(PERL, ['-Mstrict', '-Mwarnings=FATAL,all', '-c', '-e', LAUNCHER_WITH_BROKER], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const checked = execFileSync(
+      PERL,
+      ['-Mstrict', '-Mwarnings=FATAL,all', '-c', '-e', LAUNCHER_WITH_BROKER + BROKER_SCRIPT],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     expect(checked).toBe('');
   });
 });

@@ -8,7 +8,7 @@ import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
 import { gatePlan, launcherScript } from '../namespaces/executor.ts';
-import { LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
 import { encodePlan } from '../namespaces/plan.ts';
 import { encodeArguments, sandboxArguments, NEEDED_OPTIONS } from './arguments.ts';
 import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
@@ -51,7 +51,7 @@ export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
   const { entries } = EMPTY_REQUEST;
   const profile = sandboxArguments({ ...EMPTY_REQUEST, filter: 0, files: entries.map(() => 0) });
   const gate = gatedCommand({ ...EMPTY_REQUEST, lateEnv: {} });
-  const inner = isPresent(PERL) ? [LAUNCHER_WITH_BROKER, gatePlan(EMPTY_REQUEST)] : [];
+  const inner = isPresent(PERL) ? [LAUNCHER_WITH_BROKER, BROKER_SCRIPT, gatePlan(EMPTY_REQUEST)] : [];
   const { bridge, ...settings } = options;
   const tool = options.command ?? findBubblewrap();
   return `bubblewrap ${sandboxFingerprint(tool, [profile, gate, inner, settings, bridge !== undefined])}`;

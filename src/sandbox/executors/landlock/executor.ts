@@ -10,7 +10,7 @@ import { reachableRuntimes, systemMounts } from '../linux/mounts.ts';
 import { findRuntimes, type Runtime } from '../linux/runtimes.ts';
 import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
-import { LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
 import { launcherScript } from '../namespaces/executor.ts';
 import { OUTER_ENV, PERL } from '../linux/perl.ts';
 import { hasBroker, landlockAbi } from './version.ts';
@@ -79,7 +79,7 @@ export function landlockExecutor(options: LandlockOptions = {}): Executor {
 /** Changes with the installed perl, the launcher and the rules. */
 export function landlockFingerprint(): string {
   const rules = [READ, WRITE, handledRights(99), confinedCalls(0), TCP_CALLS, DEVICES, NAMES];
-  return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, rules])}`;
+  return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, BROKER_SCRIPT, rules])}`;
 }
 
 function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identity | undefined): ProgramStarter {

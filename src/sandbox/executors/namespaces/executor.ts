@@ -8,7 +8,7 @@ import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts
 import { PERL } from '../linux/perl.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { hasBroker } from '../landlock/version.ts';
-import { LAUNCHER_WITH_BROKER } from './broker-script.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from './broker-script.ts';
 import { LAUNCHER_SCRIPT } from './launcher-script.ts';
 import {
   callSteps,
@@ -32,7 +32,7 @@ export function namespacesExecutor(options: LinuxSandboxOptions = {}): Executor 
 
 /** Changes with the installed perl, the launcher, the profile and the seccomp filter. */
 export function namespacesFingerprint(): string {
-  return `namespaces ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, namespacePlan(EMPTY_REQUEST, 0)])}`;
+  return `namespaces ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, BROKER_SCRIPT, namespacePlan(EMPTY_REQUEST, 0)])}`;
 }
 
 /** Starts programs by a script for perl that makes the system calls itself. Needs nothing that is not installed anyway. */

@@ -1,20 +1,41 @@
 /** The part of the broker that decides whether an open file is hidden: the names of `HiddenNames` in perl. */
 export const HIDDEN_NAMES_SCRIPT = String.raw`
-my %second_names;
+my (%second_names, %hidden_folders);
+my $hidden_names = qr{(?:^|/)(?:$set{'hidden names'})\z}is;
+my $always_hidden = qr{(?:^|/)(?:$set{'always hidden'})\z}is;
 
+# Whether the name of a file or of a folder around it hides it.
 sub has_secret_name {
   my ($path) = @_;
-  my ($folder) = grep { is_below($path, $_) } @covered or return 0;
-  my $name = substr($path, length($folder) + 1);
+  for my $folder (@covered) {
+    return is_secret_below(substr($path, length($folder) + 1), 0) if index($path, "$folder/") == 0;
+  }
+  return 0;
+}
+
+sub is_secret_below {
+  my ($path, $is_folder) = @_;
+  return $hidden_folders{$path} if $is_folder && defined $hidden_folders{$path};
+  my $is_secret = $path =~ m{^(.*)/[^/]*\z}s && is_secret_below($1, 1) || matches_secret($path) ? 1 : 0;
+  return $is_secret unless $is_folder;
+  %hidden_folders = () if keys %hidden_folders > 10_000;
+  return $hidden_folders{$path} = $is_secret;
+}
+
+sub matches_secret {
+  my ($name) = @_;
   if ($name =~ /[^\x20-\x7e]/ && utf8::decode($name)) {
     # As other file systems compare names: without width and invisible characters; the expression compares without case.
     $name =~ s/([\x{ff01}-\x{ff5e}])/chr(ord($1) - 0xfee0)/ge;
-    $name =~ s/[\x{ad}\x{34f}\x{61c}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{206f}\x{3164}\x{fe00}-\x{fe0f}\x{feff}\x{ffa0}\x{e0000}-\x{e0fff}]//g;
-    $name =~ s/[\x{2024}]/./g;
+    $name =~ s/[\x{ad}\x{34f}\x{61c}\x{115f}\x{1160}\x{17b4}\x{17b5}\x{180b}-\x{180f}\x{200b}-\x{200f}\x{202a}-\x{202e}]//g;
+    $name =~ s/[\x{2060}-\x{206f}\x{3164}\x{fe00}-\x{fe0f}\x{feff}\x{ffa0}\x{e0000}-\x{e0fff}]//g;
+    $name =~ s/\x{2024}/./g;
   }
-  $name =~ s{(?<=[^/. ])[. ]+(?=/|\z)}{}g;
-  return 1 if $name =~ m{(?:^|/)(?:$set{'always hidden'})\z}is;
-  return $name =~ m{(?:^|/)(?:$set{'hidden names'})\z}is && $name !~ m{$set{'shown names'}}is;
+  $name =~ s{(?<=[^/. ])[. ]+(?=/|\z)}{}g if $name =~ m{[. ](?:/|\z)};
+  # No pattern names more than a folder and a file; what is in a hidden folder is hidden by it.
+  my ($end) = $name =~ m{((?:[^/]*/)?[^/]*)\z};
+  return 1 if $end =~ $always_hidden;
+  return $end =~ $hidden_names && $name !~ m{$set{'shown names'}}is;
 }
 
 # Whether an open file is hidden: by its name, by another name of it, or by what is in it.

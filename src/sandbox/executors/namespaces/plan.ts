@@ -3,6 +3,7 @@ import { isInside } from '#platform';
 import type { ProcessLimits } from '../linux/launcher.ts';
 import { FILE_RIGHTS, READ, USE_DEVICES, WALL_VERSIONS, WRITE } from '../landlock/confinement.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
+import { BROKER_SCRIPT } from './broker-script.ts';
 import { SYSTEM_CALLS, findArchitecture } from '../seccomp/system-calls.ts';
 
 /** One instruction of a plan: a kind and its words. The launcher script knows how many words each kind has. */
@@ -81,6 +82,7 @@ export function hiddenSteps(hidden: ProgramSpec['hidden'], opened: readonly stri
   const { folders, free, names } = hidden;
   return [
     ...callSteps(BROKER_CALLS),
+    ['set', 'broker', BROKER_SCRIPT],
     ['set', 'hidden names', names.names],
     ['set', 'shown names', names.shown],
     ['set', 'always hidden', names.always],
