@@ -15,14 +15,11 @@ import {
   type StatusCounts,
   type TriggerReport,
 } from './result.ts';
-import { countText, defined } from '#core';
+import { countText } from '#core';
 import { VERSION } from '../../version.ts';
 import { computeRate, computeShare } from '../statistics/statistics.ts';
 
-export interface ReportParts extends Pick<
-  EvalReport,
-  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict'
-> {
+export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
   readonly results: readonly CaseResult[];
   readonly trigger?: TriggerReport;
   readonly sequential?: SequentialRun;
@@ -38,7 +35,6 @@ export function makeReport(parts: ReportParts): EvalReport {
     .map((against) => compareArms(results, { of: 'with', against, isSequential }));
   return {
     schema: 1,
-    ...defined({ verdict: parts.verdict }),
     tool,
     startedAt,
     wallMs,
