@@ -337,9 +337,7 @@ function readShellString(
   let [value, at] = ['', from + 1];
   for (; at < text.length && text[at] !== quote;) {
     if (text[at] === '\\' && (isAnsi || quote === '"')) {
-      const { decoded, length } = isAnsi
-        ? readEscape(text.slice(at, at + 12))
-        : { decoded: text[at + 1] ?? '', length: 2 };
+      const { decoded, length } = isAnsi ? readEscape(text.slice(at, at + 12)) : readQuoted(text.slice(at, at + 2));
       value += decoded;
       at += length;
     } else {
@@ -348,4 +346,9 @@ function readShellString(
     }
   }
   return { value, end: at + 1 };
+}
+
+/** Between double quotes a backslash escapes these only. */
+function readQuoted(escape: string): { readonly decoded: string; readonly length: number } {
+  return { decoded: /^\\[$`"\\\n]/.test(escape) ? escape.slice(1) : escape, length: 2 };
 }
