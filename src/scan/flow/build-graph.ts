@@ -134,7 +134,7 @@ const INPUT: Readonly<Record<Unit['language'], RegExp>> = {
 };
 const ENVIRONMENT_ENTRY = /\b(?:os\.environ|process\.env)\.(\w{1,80})|\b(?:getenv|environ\.get)\( ?\ue000(\d+)\ue001/g;
 const MUTATES =
-  /(?<![\w$.])([A-Za-z_$][\w$]*)(?:\.\w{1,40}){0,2}\.(?:append|push|extend|update|add|insert|unshift|read|read_file|write|writelines|writestr|set|put|put_nowait|concat|appendChild)\(/g;
+  /(?<![\w$.])([A-Za-z_$][\w$]*)(?:\.\w{1,40}){0,2}\.(?:append|push|extend|update|add|insert|unshift|read|read_file|write|writelines|writestr|set|set_content|attach|put|put_nowait|concat|appendChild)\(/g;
 const DUMPS = /\.(?:dump|copy|copy2|copyfile|copyfileobj|add|write)\(/;
 export function toNode({ statement, direct, acts, texts, words }: MarkedStatement, graph: Graph): Node {
   const { unit, scope, code, left, right } = statement;

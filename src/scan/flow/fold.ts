@@ -221,6 +221,7 @@ const FOLDS: readonly Fold[] = (
       String.raw`(\b[\w$)]{1,60})(?:\.__dict__)?\[·§·\]`,
       (f, [base = '', a]) => (isName(valueOf(f, a)) ? `${base}.${valueOf(f, a)}` : undefined),
     ],
+    [String.raw`\(·0·,·(\w{1,40})·\)`, (_f, [name]) => name],
     [String.raw`\bvars\(·(\w{1,40})·\)(?=[[.])`, (_f, [name]) => name],
     [String.raw`\bsys\.modules\.(\w{1,40})`, (_f, [name]) => name],
     [
@@ -232,7 +233,7 @@ const FOLDS: readonly Fold[] = (
 
 /** Whether any fold can apply; most statements have none. */
 const FOLDABLE =
-  /\ue001 ?(?:[+/%[.\ue000|?]|or )|[+/] ?\ue000|[\w)\]] ?\[ ?\ue000|(?<![\w$)\]]) ?\( ?\ue000 ?\)|(?:code|lify|fromhex|atob|from|Path|str|bytes|bytearray|String|user|vars|abspath|fspath|join|resolve|normalize|import\w{0,7}|require|attr|getenv|\.get|quote\w{0,5}|escape|Component|URI) ?\( ?[\w., ]{0,80}\ue000|\bchr\b|fromC|homedir\(|\.home\(|(?:environ|env)\.(?:HOME|USER)|modules\.|vars\(|bytes\(|bytearray\(|Buffer\.from\(|Uint8Array|\]\.map\(|(?<![\w$)\]])\( ?[A-Za-z_][\w.]{0,80} ?\)[.(]/;
+  /\ue001 ?(?:[+/%[.\ue000|?]|or )|[+/] ?\ue000|[\w)\]] ?\[ ?\ue000|(?<![\w$)\]]) ?\( ?\ue000 ?\)|(?:code|lify|fromhex|atob|from|Path|str|bytes|bytearray|String|user|vars|abspath|fspath|join|resolve|normalize|import\w{0,7}|require|attr|getenv|\.get|quote\w{0,5}|escape|Component|URI) ?\( ?[\w., ]{0,80}\ue000|\bchr\b|fromC|homedir\(|\.home\(|(?:environ|env)\.(?:HOME|USER)|modules\.|vars\(|\( ?0 ?,|bytes\(|bytearray\(|Buffer\.from\(|Uint8Array|\]\.map\(|(?<![\w$)\]])\( ?[A-Za-z_][\w.]{0,80} ?\)[.(]/;
 
 /** Folds the constants of Python or JavaScript. */
 export function foldScript(source: string, strings: Strings): Folded {

@@ -58,6 +58,8 @@ const RUN = /[^\n#"'`/()[\]{};:,]+/y;
 const PYTHON_HEAD = /^(?:async )?(?:def|class|if|elif|for|while|with|try|except|finally|else)\b/;
 const ENDS_OPEN = /(?:[,([{=+]|=>|&&|\|\||\?|:|\breturn|\bawait)$/;
 const STARTS_OPEN = /^\s{0,200}(?:[.+?:)\]]|&&|\|\||\/(?!\/))/;
+/** The head of a statement without braces; its body is a statement of its own. */
+const HEAD = /^\s*(?:for|if|while)\s*(?:await\s*)?\(/;
 const DECLARATION = /^\s*(?:export )?(?:const|let|var) [^=]*=/;
 const BLOCK_BEFORE = /(?:\)|=>|\b(?:else|try|finally|do)|^)$/;
 
@@ -145,7 +147,16 @@ function splitScript(text: string, language: 'python' | 'javascript', reading: R
         openers.pop();
       }
       at += 1;
-      if (character === ';' && depth === 0) end();
+      const isHeadEnd =
+        character === ')' &&
+        depth === 0 &&
+        !isPython &&
+        HEAD.test(code) &&
+        !/^\s{0,200}\{/.test(text.slice(at, at + 210));
+      if (isHeadEnd) {
+        code += ')';
+        end();
+      } else if (character === ';' && depth === 0) end();
       else if (character === ',' && !isPython && depth === 0 && DECLARATION.test(code)) {
         end();
         code = 'const ';
