@@ -15,7 +15,10 @@ interface Folding {
   readonly decoded: string[];
 }
 
-type Fold = readonly [pattern: RegExp, replace: (folding: Folding, groups: readonly string[]) => string | undefined];
+type Fold = readonly [
+  pattern: RegExp,
+  replace: (folding: Folding, groups: readonly (string | undefined)[]) => string | undefined,
+];
 
 const MAX_ROUNDS = 12;
 const MAX_CODE = 8_000;
@@ -245,7 +248,7 @@ export function foldScript(source: string, strings: Strings): Folded {
     for (const [pattern, replace] of FOLDS)
       code = code.replaceAll(pattern, (whole, ...groups: readonly unknown[]) => {
         const values = groups.slice(0, -2).map((group) => (typeof group === 'string' ? group : undefined));
-        return replace(folding, values as readonly string[]) ?? whole;
+        return replace(folding, values) ?? whole;
       });
     if (code === before) break;
   }
