@@ -1,7 +1,7 @@
 import { VOCABULARY_NAMES, type Config, type Profile, type Vocabulary, type VocabularyName } from '#core';
 
 /** As large as the settings can be: the system shows every body whole. */
-const WHOLE_BODIES = { max_skill_body_lines: 100_000, max_skill_body_characters: 10_000_000 } as const;
+const WHOLE_BODIES = { max_skill_body_lines: 10_000_000, max_skill_body_characters: 10_000_000 } as const;
 
 /** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {
@@ -10,6 +10,8 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   scan: { max_depth: 1 },
   sandbox: { project: 'read' },
   security: { ...WHOLE_BODIES, max_resource_characters: 10_000_000 },
+  // What was loaded stays in the conversation.
+  session: { lifetime: 'session' },
 } as const;
 
 /** YAML that a parser of YAML refuses, what the frontmatter must have, and another spelling of SKILL.md. */
@@ -47,7 +49,7 @@ export const PROFILES = {
     settings: {
       ...ONE_ROOT_AND_WHOLE_FILES,
       catalog: { budget_tokens: 1_000_000, format: 'expertise' },
-      session: { max_loaded: 1_000 },
+      session: { lifetime: 'session', max_loaded: 1_000 },
     },
     unusable: UNUSABLE,
     sameNames: 'first-path',

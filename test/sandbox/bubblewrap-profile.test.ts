@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -129,6 +129,7 @@ describe('what is shown of the host', () => {
         { type: 'link', linkTarget: 'SKILL.md', target: '/s/README' },
         { type: 'bind', source: path.join(folder, 'SKILL.md'), target: '/s/SKILL.md' },
         { type: 'link', linkTarget: '../../work/inputs', target: '/s/inputs' },
+        // Programs share one folder for output, whatever the skill has under that name.
         { type: 'link', linkTarget: '../../out', target: '/s/out' },
         { type: 'link', linkTarget: '../../work', target: '/s/work' },
       ]);

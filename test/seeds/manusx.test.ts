@@ -1,10 +1,12 @@
 /** The worked example of ManusX's document: extract tables from a PDF. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
-import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { packSettings } from '../../src/packs/pack-settings.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
+import { buildSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
@@ -245,4 +247,124 @@ describe('ManusX by its document', () => {
         data: { content: expect.stringContaining(long.trim()) },
       });
   });
+});
+
+test('the runtime lists the skills that its sessions give, and names the others as left out', async () => {
+  const home = scratch();
+  const root = path.join(scratch(), 'backend/skills');
+  const write = (folder: string, head: string): void => {
+    mkdirSync(path.join(root, folder), { recursive: true });
+    writeFileSync(path.join(root, folder, 'SKILL.md'), `---\n${head}\n---\n\n# ${folder}\n`);
+  };
+  write('a1', 'name: same\ndescription: The first.');
+  write('b1', 'name: same\ndescription: The second.');
+  write('nodesc', 'name: nodesc');
+  utimesSync(path.join(root, 'b1/SKILL.md'), new Date(), new Date(Date.now() + 60_000));
+  const runtime = await createRuntime({
+    cwd: scratch(),
+    home,
+    env: {},
+    roots: [root],
+    onlyRoots: true,
+    cache: false,
+    vocabulary: 'manusx',
+  });
+  const session = await runtime.startSession();
+  const shown = ({ skills }: typeof runtime.index): unknown => skills.map(({ dir }) => path.basename(dir));
+  expect([shown(runtime.index), shown(session.index)]).toEqual([['a1'], ['a1']]);
+  expect(shown(await runtime.refresh())).toEqual(['a1']);
+  expect(runtime.find('same').description).toBe('The first.');
+  expect((await runtime.searchSkills('first second')).map(({ description }) => description)).toEqual(['The first.']);
+  expect(runtime.index.report.leftOut).toEqual([expect.objectContaining({ path: path.join(root, 'nodesc/SKILL.md') })]);
+  expect(() => runtime.find('nodesc')).toThrow('the skill in the folder "nodesc" is left out');
+});
+
+test.each([
+  { vocabulary: 'manusx', tool: 'skill_request' },
+  { vocabulary: 'openseed', tool: 'load_skill' },
+] as const)('$vocabulary: a conversation keeps a skill over the next messages', async ({ vocabulary, tool }) => {
+  const runtime = await runtimeOver(skillsFolder());
+  const session = await runtime.startSession({ vocabulary, keepsConversation: true });
+  const { call } = buildSkillTools(session, runtime);
+  expect((await call(tool, { skill_name: 'pdf' })).text).toContain('PDF Processing Skill');
+  session.startTurn();
+  expect((await call(tool, { skill_name: 'pdf' })).text).not.toContain('PDF Processing Skill');
+  if (vocabulary === 'openseed') return;
+  session.startTurn();
+  expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: true });
+});
+
+test('files below .git and node_modules are not listed', async () => {
+  const root = skillsFolder();
+  for (const folder of ['pdf/scripts/node_modules/x', 'pdf/assets/.git']) {
+    mkdirSync(path.join(root, folder), { recursive: true });
+    writeFileSync(path.join(root, folder, 'index.js'), '');
+  }
+  const { text } = await (await manusx(root)).call('skill_request', { skill_name: 'pdf' });
+  expect(text).not.toMatch(/node_modules|\.git/);
+  const { call } = await openSkillTools({ vocabulary: 'openseed', runtime: await runtimeOver(root) });
+  expect((await call('list_skill_assets', { skill_name: 'pdf' })).value).toEqual([
+    'assets/template.html',
+    'references/pdf_spec.md',
+    'scripts/extract_tables.py',
+  ]);
+});
+
+test('a skill without body and files is found, also if its file ends with the frontmatter', async () => {
+  const root = path.join(scratch(), 'backend/skills');
+  mkdirSync(path.join(root, 'bare'), { recursive: true });
+  writeFileSync(path.join(root, 'bare/SKILL.md'), '---\nname: bare\ndescription: Has no body.\n---');
+  for (const config of [{}, { format: { mode: 'strict' } }]) {
+    const tools = await openSkillTools({ vocabulary: 'manusx', runtime: await runtimeOver(root, config) });
+    expect((await tools.call('skill_request', { skill_name: 'bare' })).value).toEqual({
+      success: true,
+      data: { content: '' },
+    });
+  }
+});
+
+test('file_read reads documents and the files of the three folders, and says where an offset must lie', async () => {
+  const root = skillsFolder();
+  for (const file of ['forms.md', 'config.json']) writeFileSync(path.join(root, 'pdf', file), 'short\u0007\u007f\n');
+  const { call } = await manusx(root);
+  expect((await call('file_read', { file: `${root}/pdf/forms.md` })).value).toMatchObject({
+    success: true,
+    data: { content: expect.stringMatching(/^short\n/) },
+  });
+  expect((await call('file_read', { file: `${root}/pdf/config.json` })).value).toMatchObject({ success: false });
+  expect((await call('file_read', { file: `${root}/pdf/forms.md`, offset: 100 })).text).toMatch(
+    /has \d characters; offset 100 was requested. Use the offset in characters/,
+  );
+});
+
+test('a body of more lines than any text needs is shown whole', async () => {
+  const root = path.join(scratch(), 'backend/skills');
+  writeSkill(path.join(root, 'long'), { body: `${'a\n'.repeat(150_000)}end\n` });
+  const runtime = await createRuntime({
+    cwd: root,
+    home: undefined,
+    env: {},
+    roots: [root],
+    onlyRoots: true,
+    cache: false,
+    vocabulary: 'manusx',
+  });
+  const { text } = await (
+    await openSkillTools({ runtime, vocabulary: 'manusx' })
+  ).call('skill_request', { skill_name: 'long' });
+  expect(text).toMatch(/end"\}\}$/);
+});
+
+test('without skills the catalog is empty, and new skills go where DOCUMENT_ROOT is read', async () => {
+  const cwd = scratch();
+  const documents = path.join(scratch(), 'documents');
+  const surroundings = { cwd, home: scratch(), env: { DOCUMENT_ROOT: documents } };
+  const options = { ...surroundings, cache: false } as const;
+  expect((await createRuntime({ ...options, vocabulary: 'manusx' })).catalog().text).toBe('');
+  const root = (vocabulary: 'openseed' | 'manusx'): unknown => {
+    const settings = packSettings(surroundings, { vocabulary });
+    return 'root' in settings ? settings.root : settings;
+  };
+  expect(root('openseed')).toBe(path.join(documents, 'skills'));
+  expect(root('manusx')).toBe(path.join(cwd, 'backend/skills'));
 });

@@ -15,11 +15,14 @@ import {
   type StatusCounts,
   type TriggerReport,
 } from './result.ts';
-import { countText } from '#core';
+import { countText, defined } from '#core';
 import { VERSION } from '../../version.ts';
 import { computeRate, computeShare } from '../statistics/statistics.ts';
 
-export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
+export interface ReportParts extends Pick<
+  EvalReport,
+  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict'
+> {
   readonly results: readonly CaseResult[];
   readonly trigger?: TriggerReport;
   readonly sequential?: SequentialRun;
@@ -35,6 +38,7 @@ export function makeReport(parts: ReportParts): EvalReport {
     .map((against) => compareArms(results, { of: 'with', against, isSequential }));
   return {
     schema: 1,
+    ...defined({ verdict: parts.verdict }),
     tool,
     startedAt,
     wallMs,
