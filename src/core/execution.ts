@@ -109,6 +109,31 @@ export interface ProgramSpec {
   readonly folders?: readonly string[];
   /** Host folders that the program sees besides the workspace. An executor without mounts of its own ends the program as `denied`. */
   readonly mounts?: readonly HostMount[];
+  /** Files of mounted folders that the program must not read, also if they get their name while it runs. */
+  readonly hidden?: HiddenFiles;
+}
+
+/** Expressions that hold for JavaScript and perl, for paths below a folder in any letter case. */
+export interface HiddenNames {
+  /** Matches to the end of the path, from its start or a slash. */
+  readonly names: string;
+  /** Found anywhere: not hidden after all. */
+  readonly shown: string;
+  /** Like `names`, without exceptions. */
+  readonly always: string;
+  /** Like `names`: folders whose name hides files in them. */
+  readonly parents: string;
+  /** Found anywhere: files that `contents` hides. */
+  readonly documents: string;
+  readonly contents: string;
+}
+
+interface HiddenFiles {
+  /** As the program sees them. */
+  readonly folders: readonly string[];
+  /** Folders in them where every file is shown. */
+  readonly free: readonly string[];
+  readonly names: HiddenNames;
 }
 
 /** A file or folder of the host that a program sees at a fixed path. */
@@ -208,6 +233,8 @@ export interface AttachedWorkspace {
   run(spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd>;
   /** Starts an interactive program; absent if unsupported. */
   start?(spec: ProgramSpec, streams: RunStreams & { readonly terminal: boolean }): Promise<RunningProgram>;
+  /** Whether `hidden` of a program holds while it runs; otherwise only what exists when it starts is hidden. */
+  hidesNames?(): boolean;
   /** Ends everything that is still running in it. Idempotent. */
   detach(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export {
   type SkillHead,
   type SkillRoot,
 } from './skill.ts';
-export { isValidName, readName, toSlug } from './skill-name.ts';
+export { isFolderName, isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
   listParentFolders,
@@ -58,6 +58,7 @@ export {
   type Executor,
   type OutputSink,
   type ProgramEnd,
+  type HiddenNames,
   type ProgramSpec,
 } from './execution.ts';
 export type { Offer, ToolRow, Vocabulary } from './tool.ts';
@@ -136,7 +137,7 @@ export { sarifReport } from './sarif.ts';
 export { cleanText, countCharacters, escapeXml, findHidden, printable, quoted } from './text/text.ts';
 export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
-export { shellWord, typedWord } from './text/shell-word.ts';
+export { folderPattern, replaceFolder, shellWord, typedWord } from './text/shell-word.ts';
 export { codePointAt, sliceEnd, sliceStart, wholeCharacters } from './text/code-point.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';

@@ -103,8 +103,16 @@ function executorFinding({ name, report, reasons, install, gaps }: ExecutorExami
     name: `executor ${name}`,
     // Skills can be found and read without an executor; running scripts reports the problem.
     status: isFine ? 'ok' : 'warning',
-    detail: isFine ? `isolates programs${runtimeText(report)}` : [...reasons, install].filter(Boolean).join('; '),
+    detail: isFine
+      ? `isolates programs${runtimeText(report)}${lateSecrets(name)}`
+      : [...reasons, install].filter(Boolean).join('; '),
   };
+}
+
+/** Where nothing looks at the files that programs open. */
+function lateSecrets(name: string): string {
+  const isLate = name === 'container' || name === 'macos';
+  return isLate ? '; shows secret files of a project that are created or replaced while a program runs' : '';
 }
 
 /** The OCI runtime of containers. gVisor is worth naming where it is installed and not used. */
@@ -124,8 +132,8 @@ function landlockFinding(): Finding {
     status: 'ok',
     detail:
       version < 1
-        ? 'not in this kernel, or no perl to use it; bubblewrap and namespaces work without this second wall'
-        : `version ${String(version)}${version < 2 ? ', too old for a' : '; a'} second wall in bubblewrap and namespaces`,
+        ? 'not in this kernel, or no perl to use it; bubblewrap and namespaces work without this second wall, and secret files of a project are hidden as they are when a program starts'
+        : `version ${String(version)}${version < 2 ? ', too old for a' : '; a'} second wall in bubblewrap and namespaces; secret files of a project are hidden ${version < 2 ? 'as they are when a program starts' : 'also if they are created or replaced while a program runs'}`,
   };
 }
 

@@ -5,6 +5,7 @@
 
 // Run cases. `EvalOutcome` is what any of them ends with, in all formats; `CaseProblem` is a mistake in a case file.
 export { openEvaluation } from './project/run-evaluation.ts';
+export { readInputs } from './project/inputs.ts';
 export type { EvalOutcome } from './project/outcome.ts';
 export type { CaseProblem } from './cases/problem.ts';
 export type { Thresholds } from './report/report.ts';

@@ -86,7 +86,9 @@ async function namedModel(options: AgentModelOptions): Promise<AgentModel | unde
   }
   const settings = settingsFor(options, isNamed ? readModelName(name) : undefined);
   if (settings === undefined) return undefined;
-  return { model: await openModel(settings, options), reason: source, tried: [] };
+  const isUnplaced = settings.provider === 'openai-compatible' && settings.baseUrl === undefined;
+  const server = isUnplaced ? compatibleServer(options.env) : undefined;
+  return { model: await openModel({ ...server, ...settings }, options), reason: source, tried: [] };
 }
 
 /** The configuration applies to a named model of the same provider only: a key for one provider is not sent to another. */
@@ -118,7 +120,7 @@ async function keyedModel(options: AgentModelOptions): Promise<AgentModel | unde
   for (const provider of VENDOR_NAMES) {
     const { keyNames, baseUrlName = '' }: Vendor = VENDORS[provider];
     const keyName = keyNames.find((name) => isSet(env[name]));
-    const other = provider === 'openai' ? otherServer(keyName, env) : undefined;
+    const other = provider === 'openai' ? otherServer(env) : undefined;
     if (keyName === undefined && other === undefined) continue;
     const names = [keyName, isSet(env[baseUrlName]) ? baseUrlName : undefined].filter(isSet);
     const settings = { ...(other ?? { provider }), params: requestParams(options.config?.params) };
@@ -129,18 +131,26 @@ async function keyedModel(options: AgentModelOptions): Promise<AgentModel | unde
 }
 
 /** If the base URL of OpenAI points to another host, that server speaks the chat completions protocol, with or without a key. */
-function otherServer(keyName: string | undefined, env: AgentModelOptions['env']): ModelSettings | undefined {
-  const { OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: model } = env;
-  if (!isSet(baseUrl)) return undefined;
+function otherServer(env: AgentModelOptions['env']): ModelSettings | undefined {
+  const server = compatibleServer(env);
+  const baseUrl = server?.baseUrl ?? '';
   const isOpenAi = URL.canParse(baseUrl) && new URL(baseUrl).origin === new URL(VENDORS.openai.baseUrl).origin;
-  if (isOpenAi) return undefined;
-  const apiKey = keyName === undefined ? undefined : env[keyName];
+  return isOpenAi ? undefined : server;
+}
+
+/** The server that `OPENAI_BASE_URL` names, with the key and the model beside it. */
+function compatibleServer({
+  OPENAI_BASE_URL: baseUrl,
+  OPENAI_API_KEY: apiKey,
+  OPENAI_MODEL: model,
+}: AgentModelOptions['env']) {
+  if (!isSet(baseUrl)) return undefined;
   return {
     provider: 'openai-compatible',
     baseUrl,
-    ...defined({ apiKey }),
+    ...(isSet(apiKey) ? { apiKey } : {}),
     ...(isSet(model) ? { model } : {}),
-  };
+  } satisfies ModelSettings;
 }
 
 async function localModel(options: AgentModelOptions): Promise<AgentModel> {
@@ -304,7 +314,7 @@ async function reachCompatible(
     throw unavailable(
       'openai-compatible',
       'the base URL is missing',
-      'set base_url to the address of the server, for example http://127.0.0.1:8000/v1',
+      'set OPENAI_BASE_URL, or base_url in the configuration, for example http://127.0.0.1:8000/v1',
     );
   const baseUrl = readBaseUrl(settings.baseUrl);
   if (model !== undefined) return { model, baseUrl, apiKey, contextWindow };

@@ -14,7 +14,7 @@ export { decide, type Policy } from './policy.ts';
 export { ownName } from './policy-rule.ts';
 
 // Names with a meaning of their own: files, secrets, commands in skill text.
-export { isSecretPath, writeProtection } from './protected-names.ts';
+export { hiddenNames, isSecretPath, writeProtection } from './protected-names.ts';
 export { declaredSecrets } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
 export { isTransparent } from './command/command-pattern.ts';

@@ -1,5 +1,5 @@
 /** Files and folders with a meaning for other programs. One table for file tools, results of programs and mounted folders. */
-import { collisionKey, type Decision } from '#core';
+import { collisionKey, type Decision, type HiddenNames } from '#core';
 import type { PolicyRule } from './policy-rule.ts';
 
 /** `never`: refused whatever the rules say. `ask`: needs approval. */
@@ -69,18 +69,25 @@ const TABLE: readonly ProtectedNames[] = [
       .login .inputrc .xinitrc .xprofile .config/fish/** .config/systemd/** .config/autostart/** Library/LaunchAgents/** .local/bin/**
       .mise.toml mise.toml .tool-versions .curlrc .wgetrc`,
   },
-  // Settings that contain secrets.
+  // Settings that contain secrets, and that tools obey.
   {
     write: 'ask',
     read: 'ask',
-    names: '.envrc .npmrc .pypirc .netrc .git-credentials .ssh/** .gnupg/** .aws/** .kube/** .docker/**',
+    names: `.envrc .npmrc .pypirc .netrc _netrc .git-credentials .m2/settings.xml .terraformrc terraform.rc
+      .ssh/** .gnupg/** .aws/** .kube/** .docker/**`,
   },
-  // Secrets.
+  // Secrets: environments, keys, state of infrastructure, logins of package managers, clouds, databases and agents, histories.
   {
     write: 'free',
     read: 'ask',
-    names: `.env .env.* *.key *.kdbx *.p12 *.pem *.pfx *.jks *.keystore *.tfstate credentials.json id_dsa* id_ecdsa* id_ed25519* id_rsa*
-      .azure/** .config/gcloud/** .config/gh/** .password-store/** .terraform.d/** .vault-token .pgpass .my.cnf .htpasswd .s3cfg .boto
+    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml local.settings.json
+      *.key *.pem *.p8 *.p12 *.pfx *.ppk *.jks *.jceks *.bks *.keystore *.kdb *.kdbx *.keytab *.ovpn id_dsa* id_ecdsa* id_ed25519* id_rsa*
+      *.tfstate *.tfstate.* *.tfvars *.tfvars.json kubeconfig kubeconfig.* *.kubeconfig .vault_pass* .vault-pass* .vault-token
+      credentials.json .credentials.json credentials.csv *accessKeys.csv rootkey.csv client_secret*.json oauth_creds.json token.json token.pickle
+      service-account*.json service_account*.json serviceAccount*.json *-service-account.json *-firebase-adminsdk-*.json auth.json
+      .azure/** .oci/** .config/gcloud/** .config/gh/** .config/hub .config/doctl/** .password-store/** .terraform.d/** .databrickscfg .snowsql/**
+      .pgpass pgpass.conf .my.cnf .mylogin.cnf .htpasswd .s3cfg .passwd-s3fs .boto rclone.conf .dockercfg .dockerconfigjson
+      sftp.json sftp-config.json .ftpconfig sitemanager.xml .msmtprc .fetchmailrc .authinfo .*_history
       .cargo/credentials .cargo/credentials.toml .gem/credentials`,
   },
 ];
@@ -91,14 +98,31 @@ function listPatterns(access: 'write' | 'read' | 'input', protection: Protection
   return rows.flatMap(({ names }) => names.split(/\s+/));
 }
 
-/** Matches a path, or the path of a folder whose whole content a pattern names. */
-function nameMatcher(patterns: readonly string[]): (path: string) => boolean {
-  const texts = patterns.map((pattern) => {
-    const [, name = pattern, below] = /^(.*?)(\/\*\*)?$/.exec(pattern) ?? [];
-    const text = collisionKey(name).replaceAll('.', '\\.').replaceAll('*', '[^/]*');
-    return below === undefined ? text : `${text}(?:/.*)?`;
-  });
-  const source = `(?:^|/)(?:${texts.join('|')})$`;
+/** An expression for folded paths, and for the path of a folder whose whole content a pattern names. */
+function pathExpression(patterns: readonly string[], { before = '', after = '' } = {}): string {
+  const names = patterns.filter((pattern) => !pattern.endsWith('/**'));
+  const folders = patterns.filter((pattern) => pattern.endsWith('/**')).map((pattern) => pattern.slice(0, -3));
+  // What patterns have in common is matched once: the broker matches the path of every file that a program opens.
+  const groups = [
+    ['[^/]*', names.filter((name) => name.startsWith('*')).map((name) => name.slice(1)), after],
+    [before, names.filter((name) => !name.startsWith('*')), after],
+    ['', folders, '(?:/.*)?'],
+  ] as const;
+  return groups
+    .filter(([, texts]) => texts.length > 0)
+    .map(([start, texts, end]) => `${start}(?:${texts.map(escapePattern).join('|')})${end}`)
+    .join('|');
+}
+
+function escapePattern(name: string): string {
+  return collisionKey(name).replaceAll('.', '\\.').replaceAll('*', '[^/]*');
+}
+
+/** What editors and people add to a name for a copy: `.env~`, `.server.pem.swp`, `#id_rsa#`, `prod.key.bak`. */
+const COPIES = { before: '(?:\\.?#|\\.)?', after: '(?:[~#]|\\.(?:bak|backup|old|orig|save|sw[a-p]|tmp))?' };
+
+function nameMatcher(patterns: readonly string[], added = {}): (path: string) => boolean {
+  const source = `(?:^|/)(?:${pathExpression(patterns, added)})$`;
   // Compiled on first use, because most patterns are never matched.
   let expression: RegExp | undefined;
   return (path) => (expression ??= new RegExp(source, 's')).test(collisionKey(path));
@@ -106,11 +130,18 @@ function nameMatcher(patterns: readonly string[]): (path: string) => boolean {
 
 const NEVER = nameMatcher(listPatterns('write', 'never'));
 const ASK = nameMatcher(listPatterns('write', 'ask'));
-const SECRET = nameMatcher(listPatterns('read', 'ask'));
+const SECRET = secretMatcher(listPatterns('read', 'ask'));
 const RECORDS = nameMatcher(['.agent/**']);
 const GIT = nameMatcher(['.git/**']);
+const SAMPLE = '(?:example|sample|template|dist|defaults?|schema)';
 /** Committed as examples, without values. */
-const EXAMPLE = /\.(?:example|sample|template|dist|defaults?|schema)$/i;
+const EXAMPLES = `\\.${SAMPLE}(?!.)|(?:^|/)(?:\\.env[._-])?${SAMPLE}\\.env(?!.)`;
+const EXAMPLE = new RegExp(EXAMPLES, 'is');
+
+function secretMatcher(patterns: readonly string[]): (path: string) => boolean {
+  const matches = nameMatcher(patterns, COPIES);
+  return (path) => matches(path) && (!EXAMPLE.test(path) || GIT(path));
+}
 
 /**
  * Whether a file, by an absolute or relative path, is written for a program: never, after approval, or freely. Other tools run or obey the
@@ -125,8 +156,26 @@ export function writeProtection(path: string): Protection {
  * that a person or a rule named may be secret itself, but not a part of our records.
  */
 export function isSecretPath(relative: string, folder = ''): boolean {
-  const isSecret = SECRET(relative) && !EXAMPLE.test(relative) && !GIT(relative);
-  return isSecret || RECORDS(`${folder.slice(folder.lastIndexOf('/') + 1)}/${relative}`);
+  return (SECRET(relative) && !GIT(relative)) || RECORDS(`${folder.slice(folder.lastIndexOf('/') + 1)}/${relative}`);
+}
+
+/** Keys of service accounts have any name; each cloud's console proposes another. They are small. */
+const DOCUMENTS = '\\.json(?!.)';
+const ACCOUNT_TYPE = '"type"\\s*:\\s*"(?:service_account|authorized_user|external_account_authorized_user)"';
+const ACCOUNT_KEY = '"(?:private_key|refresh_token)"\\s*:';
+const SERVICE_ACCOUNT = `${ACCOUNT_TYPE}.*${ACCOUNT_KEY}|${ACCOUNT_KEY}.*${ACCOUNT_TYPE}`;
+
+/** The names of `isSecretPath`, and contents that are secret under any name, for executors that hide files when programs open them. */
+export function hiddenNames(): HiddenNames {
+  const patterns = listPatterns('read', 'ask');
+  return {
+    names: pathExpression(patterns, COPIES),
+    shown: `${EXAMPLES}|(?:^|/)${pathExpression(['.git/**'])}(?!.)`,
+    always: pathExpression(['.agent/**']),
+    parents: pathExpression([...new Set(patterns.flatMap((pattern) => /^(.+)\/[^/*]/.exec(pattern)?.[1] ?? []))]),
+    documents: DOCUMENTS,
+    contents: SERVICE_ACCOUNT,
+  };
 }
 
 const BUILT_IN: Decision['origin'] = { layer: 'built-in', where: '' };
@@ -149,9 +198,11 @@ function rulesFor(
   tools: readonly [string, ...string[]],
   patterns: readonly string[],
 ): readonly PolicyRule[] {
-  const family = { matches: nameMatcher(patterns) };
+  const isSecret = effect === 'ask' && !tools.includes('write_file');
+  const matcher = isSecret ? secretMatcher : nameMatcher;
+  const family = { matches: matcher(patterns) };
   return patterns.map((pattern) => {
-    const globs = [{ matches: nameMatcher([pattern]), reaches: () => true, prefix: '' }];
+    const globs = [{ matches: matcher([pattern]), reaches: () => true, prefix: '' }];
     return {
       effect,
       text: `${tools[0]}(**/${pattern})`,

@@ -335,16 +335,17 @@ function catalogContent({ text, tokens }: Catalog): ShownContent {
 }
 
 /** Waits for an earlier load, which may wait for a person. Rejects with the reason of the signal. */
-function untilAborted(earlier: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
-  if (signal === undefined) return earlier;
-  return new Promise((resolve, reject) => {
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    void earlier.then(() => {
-      signal.removeEventListener('abort', stop);
-      resolve(undefined);
-    });
+async function untilAborted(earlier: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = () => resolve();
   });
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    signal?.throwIfAborted();
+    await Promise.race([earlier, stopped]);
+    signal?.throwIfAborted();
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }

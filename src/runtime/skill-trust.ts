@@ -1,4 +1,4 @@
-import type { SkillIndex } from '#skills';
+import { settleSameNames, type SkillIndex } from '#skills';
 import { isForModel, printable, typedWord, type SkillEntry } from '#core';
 import { isInside, realPath } from '#platform';
 import type { UntrustedVerdict } from '#policy';
@@ -11,18 +11,19 @@ export interface SkillTrust {
   distrustByHead(skill: SkillEntry): UntrustedVerdict | undefined;
 }
 
-/** Hides untrusted skills, including their descriptions, from the model. `known` are folders of skills whose files are untrusted. */
+/**
+ * Hides untrusted skills, including their descriptions, from the model, and gives their names to trusted skills that have the same ones.
+ * `known` are folders of skills whose files are untrusted.
+ */
 export function trustedIndex(index: SkillIndex, trust: SkillTrust, known: ReadonlySet<string>): SkillIndex {
   const untrusted = new Set(
-    index.all.filter(
-      (skill) => isForModel(skill.state) && (known.has(skill.dir) || trust.distrustByHead(skill) !== undefined),
-    ),
+    index.all.filter((skill) => known.has(skill.dir) || trust.distrustByHead(skill) !== undefined),
   );
   if (untrusted.size === 0) return index;
-  const hidden = (skill: SkillEntry): SkillEntry => (untrusted.has(skill) ? { ...skill, state: 'manual' } : skill);
-  const all = index.all.map(hidden);
-  const byId = new Map(all.map((skill) => [skill.dir, skill]));
-  return { ...index, all, skills: index.skills.map((skill) => byId.get(skill.dir) ?? hidden(skill)) };
+  const hidden = (skill: SkillEntry): SkillEntry =>
+    untrusted.has(skill) && isForModel(skill.state) ? { ...skill, state: 'manual' } : skill;
+  const { all, skills, ...rest } = settleSameNames(index, { isPreferred: (skill) => !untrusted.has(skill) });
+  return { ...rest, all: all.map(hidden), skills: skills.map(hidden) };
 }
 
 /** Why a skill must not be used yet, and how to trust it. */

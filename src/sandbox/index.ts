@@ -6,7 +6,7 @@
 // Executors: which one programs use, and what each blocks on this machine.
 export { examineExecutors, findExecutor } from './executors/find-executor.ts';
 export type { ContainerOptions } from './executors/container/engine.ts';
-export { landlockVersion } from './executors/landlock/executor.ts';
+export { landlockVersion } from './executors/landlock/version.ts';
 export type { ExecutorExamination } from './probe/detect.ts';
 
 // Workspaces: folders in which skills are staged and programs run.

@@ -2,6 +2,7 @@
 import type { ScanFile, ScanFinding } from './finding.ts';
 import type { Hit } from './match.ts';
 import { isDocument } from './passages.ts';
+import { rateFinding, type Topic } from './rate.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
 
 export interface ScannedFile {
@@ -63,26 +64,35 @@ const PAIRS: readonly Pair[] = [
 ];
 
 /** Applies the rules that need only one file. */
-export function findInFile({ file, path, hits }: ScannedFile): readonly ScanFinding[] {
-  const pairs = PAIRS.flatMap((pair) => findPair(pair, hits, path));
-  return isDocument(file.path) ? [...pairs, ...findAgainstUser(hits, path), ...findStandingOrders(hits, path)] : pairs;
+export function findInFile(scanned: ScannedFile, topic: Topic): readonly ScanFinding[] {
+  const pairs = PAIRS.flatMap((pair) => findPair(pair, scanned, topic));
+  if (!isDocument(scanned.file)) return pairs;
+  return [...pairs, ...findAgainstUser(scanned, topic), ...findStandingOrders(scanned.hits, scanned.path)];
 }
 
 function findPair(
   { rule, first, second, within, says }: Pair,
-  hits: readonly Hit[],
-  path: string,
+  { file, path, hits }: ScannedFile,
+  topic: Topic,
 ): readonly ScanFinding[] {
   const found = new Map<unknown, ScanFinding>();
+  // "List all files" in the comment of a script is not an order.
+  const firsts = hits.filter(({ means }) => first.has(means) && (means !== 'collect' || isDocument(file)));
   for (const hit of hits.filter(({ means }) => second.has(means))) {
     const key = within === 'section' ? hit.passage.section : hit.passage;
-    const other = hits.find(
-      (one) => first.has(one.means) && (within === 'section' ? one.passage.section : one.passage) === key,
-    );
-    if (other !== undefined && !found.has(key))
-      found.set(key, finding(rule, path, hit, `${says}: ${other.excerpt} and ${hit.excerpt}`));
+    const others = firsts.filter((one) => (within === 'section' ? one.passage.section : one.passage) === key);
+    const other = others.find((one) => !isOwnCredential(one)) ?? others[0];
+    if (other === undefined || found.has(key)) continue;
+    const rated = rateFinding(rule, `${other.passage.text} ${hit.passage.text}`, { file, topic });
+    const severity = isOwnCredential(other) ? 'high' : rated;
+    found.set(key, { ...finding(rule, path, hit, `${says}: ${other.excerpt} and ${hit.excerpt}`), severity });
   }
   return [...found.values()];
+}
+
+/** The place where agents keep the credentials of skills: to send them to their service is what they are for. */
+function isOwnCredential({ means, severity }: Hit): boolean {
+  return means === 'credential-path' && severity === 'medium';
 }
 
 const AGAINST_USER: ReadonlySet<string> = new Set([
@@ -96,7 +106,7 @@ const AGAINST_USER: ReadonlySet<string> = new Set([
 ]);
 
 /** Finds sections with two different rules that act against the user. */
-function findAgainstUser(hits: readonly Hit[], path: string): readonly ScanFinding[] {
+function findAgainstUser({ file, path, hits }: ScannedFile, topic: Topic): readonly ScanFinding[] {
   const against = hits.filter(
     ({ means, severity, passage }) => AGAINST_USER.has(means) && severity === 'high' && passage.kind === 'body',
   );
@@ -106,8 +116,10 @@ function findAgainstUser(hits: readonly Hit[], path: string): readonly ScanFindi
     const { section } = hit.passage;
     const first = firsts.get(section) ?? hit;
     firsts.set(section, first);
-    if (first.means !== hit.means && !found.has(section))
-      found.set(section, finding('against-user', path, hit, `${first.says}, and ${hit.says}: ${hit.excerpt}`));
+    if (first.means === hit.means || found.has(section)) continue;
+    const severity = rateFinding('against-user', hit.passage.text, { file, topic });
+    const message = `${first.says}, and ${hit.says}: ${hit.excerpt}`;
+    found.set(section, { ...finding('against-user', path, hit, message), severity });
   }
   return [...found.values()];
 }
@@ -134,9 +146,9 @@ function isOrder({ means }: Hit): boolean {
 
 /** Finds documents that order a script for every task, where that script has harmful effects. */
 export function findAcrossFiles(scanned: readonly ScannedFile[]): readonly ScanFinding[] {
-  const scripts = scanned.filter(({ file }) => !isDocument(file.path));
+  const scripts = scanned.filter(({ file }) => !isDocument(file));
   return scanned
-    .filter(({ file }) => isDocument(file.path))
+    .filter(({ file }) => isDocument(file))
     .flatMap(({ path, hits }) =>
       hits
         .filter(

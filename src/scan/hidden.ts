@@ -41,7 +41,7 @@ export function findHiddenText(file: ScanFile): readonly HiddenText[] {
   const found = [
     ...(isPlain ? [] : hiddenCharacters(text)),
     ...textAfterPadding(text),
-    ...(isDocument(file.path) ? [...instructionsInComments(text), ...invisiblyStyledText(text)] : []),
+    ...(isDocument(file) ? [...instructionsInComments(text), ...invisiblyStyledText(text)] : []),
     ...(isPlain ? [] : mixedScriptWords(text)),
   ];
   return found.map(({ rule, index, says, severity = SCAN_RULES[rule].severity }) => ({

@@ -62,17 +62,21 @@ const CONTINUED = /(?:[\\|({,]|&&)$/;
 /** A continuation character with more trailing white space than this does not continue the command. */
 const MAX_TRAILING = 20;
 
-export function isDocument(path: string): boolean {
-  return DOCUMENT.test(path) && !/(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile)$/i.test(path);
+/** A file without an extension is a document unless its first line names an interpreter. */
+export function isDocument({ path, text }: Pick<ScanFile, 'path' | 'text'>): boolean {
+  return (
+    DOCUMENT.test(path) && !text.startsWith('#!') && !/(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile)$/i.test(path)
+  );
 }
 
 export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
 
-export function splitPassages({ path, text }: ScanFile): readonly Passage[] {
+export function splitPassages(file: ScanFile): readonly Passage[] {
+  const { text } = file;
   // Nearly all texts have no other line ends, which a search for each shows faster than an expression.
   const hasOtherLineEnds = OTHER_LINE_ENDS.some((end) => text.includes(end));
   const splitting: Splitting = { lines: text.split(hasOtherLineEnds ? LINE_END : '\n'), passages: [] };
-  if (isDocument(path)) addDocument(splitting);
+  if (isDocument(file)) addDocument(splitting);
   else addCode(splitting, { from: 0, to: splitting.lines.length }, { kind: 'script', section: 0 });
   return splitting.passages;
 }

@@ -3,8 +3,10 @@ import { compareText, printable, quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { findHiddenText, type HiddenText } from './hidden.ts';
 import { toFinding, matchText, type Hit } from './match.ts';
-import { isDocument, type Passage } from './passages.ts';
+import { isDocument } from './passages.ts';
+import { explainsAttacks, rateHit, readTopic, type Topic } from './rate.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
+import { findFlowFindings } from './flow/report-flows.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
 
 /** Characters per file; a finding reports that the rest was not scanned. */
@@ -41,11 +43,19 @@ export function scanSkill(
 ): readonly ScanFinding[] {
   const topic = readTopic(files);
   const scanned = files.map((file) => scanFile(file, topic, known));
-  return sortAndDeduplicate([
+  const found = [
     ...scanned.flatMap(({ findings }) => findings),
     ...findAcrossFiles(scanned),
     ...findUndeclaredAccess(scanned, declared.allowedTools),
-  ]);
+  ];
+  const ends = scanned.filter(({ hits }) => hits.some(({ means }) => means === 'flow')).map(({ file }) => file);
+  // The message of a pattern has the text that it found.
+  const flows = findFlowFindings(files, { ends, topic }).filter((flow) => !found.some((one) => isSamePlace(one, flow)));
+  return sortAndDeduplicate([...found, ...flows]);
+}
+
+function isSamePlace(a: ScanFinding, b: ScanFinding): boolean {
+  return a.rule === b.rule && a.severity === b.severity && a.path === b.path && a.line === b.line;
 }
 
 /** Rules that look at more than one file. */
@@ -55,21 +65,20 @@ interface FileScan extends ScannedFile {
   readonly findings: readonly ScanFinding[];
 }
 
-function scanFile(whole: ScanFile, topic: string, known: KnownTexts): FileScan {
+function scanFile(whole: ScanFile, topic: Topic, known: KnownTexts): FileScan {
   const path = printable(whole.path);
   const fileFindings = checkFile(whole, path);
   if (whole.binary !== undefined) return { file: whole, path, hits: [], findings: fileFindings };
   const isTooLong = whole.text.length > MAX_SCANNED;
   const file = isTooLong ? { ...whole, text: whole.text.slice(0, MAX_SCANNED) } : whole;
   const text = scanText(file, known);
-  const subject = { topic, isAboutAttacks: text.explainsAttacks && !isSkillFile(file) };
-  const hits = text.hits.map((hit) => withinSubject(hit, subject));
+  const hits = text.hits.map((hit) => rateHit(hit, { file, topic, isExplained: text.explainsAttacks }));
   const scanned = { file, path, hits };
   const findings = [
     ...fileFindings,
     ...hits.flatMap((hit) => toFinding(hit, path) ?? []),
     ...text.hidden.map(({ rule, severity, ...rest }) => ({ rule, severity, path, ...rest })),
-    ...findInFile(scanned),
+    ...findInFile(scanned, topic),
     ...(isTooLong || whole.isCut === true ? [notScanned(path, file.text.length)] : []),
   ];
   return { ...scanned, findings: withoutRepeats(findings) };
@@ -77,7 +86,7 @@ function scanFile(whole: ScanFile, topic: string, known: KnownTexts): FileScan {
 
 function scanText(file: ScanFile, known: KnownTexts): TextScan {
   const { text } = file;
-  const isProse = isDocument(file.path);
+  const isProse = isDocument(file);
   const alike = known.get(text.length) ?? [];
   const before = alike.find((one) => one.isDocument === isProse && one.text === text);
   if (before !== undefined) return before;
@@ -200,68 +209,4 @@ function checkFile(file: ScanFile, path: string): readonly ScanFinding[] {
   if (file.binary === 'archive')
     named.push(at('nested-archive', SCAN_RULES['nested-archive'].severity, `an archive: ${quoted(file.path)}`));
   return named;
-}
-
-/** What the frontmatter and a document say they are about. */
-interface Subject {
-  /** The frontmatter of SKILL.md in lower case. */
-  readonly topic: string;
-  /** The document explains attacks, so it quotes their wording. Never true for SKILL.md, which an agent reads as instructions. */
-  readonly isAboutAttacks: boolean;
-}
-
-const UPLOADS: ReadonlySet<string> = new Set(['exfiltration', 'copy-elsewhere']);
-
-const HOST = /https?:\/\/([a-z0-9.-]{3,253})/g;
-
-/** Shorter names, such as `co` in `co.uk`, do not identify a service. */
-const MIN_LABEL = 5;
-
-const MAX_TOPIC = 4_000;
-
-const MIN_EXPLANATIONS = 3;
-
-/** In a passage: an instruction has no reason to speak of those who attack. */
-const EXPLAINS_ATTACK = /\b(?:attackers?|exploitable|exploitation|malware|yara|forensics?|threat model|cve-\d)/i;
-
-/** In a document, several times. */
-const EXPLAINS_ATTACKS =
-  /\b(?:attackers?|exploit(?:s|ed|able|ation)?|vulnerab(?:le|ility|ilities)|misconfigur\w{1,8}|malware|yara|forensics?|threat model|severity: |cve-\d)\b/i;
-
-function readTopic(files: readonly ScanFile[]): string {
-  const text = files.find(isSkillFile)?.text ?? '';
-  const end = text.indexOf('\n---', 3);
-  return text.startsWith('---') && end !== -1 ? text.slice(0, Math.min(end, MAX_TOPIC)).toLowerCase() : '';
-}
-
-function isSkillFile({ path }: ScanFile): boolean {
-  return path === 'SKILL.md';
-}
-
-/** Whether a document explains attacks. */
-function explainsAttacks(passages: readonly Passage[]): boolean {
-  let left = MIN_EXPLANATIONS;
-  return passages.some(({ kind, text }) => kind === 'body' && EXPLAINS_ATTACKS.test(text) && (left -= 1) === 0);
-}
-
-/** A high hit becomes `medium` if the passage or the document explains attacks, or if it uploads to the service that the skill is for. */
-function withinSubject(hit: Hit, { topic, isAboutAttacks: isExplained }: Subject): Hit {
-  if (hit.severity !== 'high') return hit;
-  const isQuoted = isExplained || (isProse(hit.passage) && EXPLAINS_ATTACK.test(hit.passage.text));
-  return isQuoted || uploadsToOwnService(hit, topic) ? { ...hit, severity: 'medium' } : hit;
-}
-
-function isProse({ kind }: Passage): boolean {
-  return kind === 'body' || kind === 'comment';
-}
-
-function uploadsToOwnService({ means, passage }: Hit, topic: string): boolean {
-  if (topic === '' || !UPLOADS.has(means)) return false;
-  const hosts = [...passage.text.toLowerCase().matchAll(HOST)].map(([, host]) => host ?? '');
-  return hosts.length > 0 && hosts.every((host) => isNamed(host, topic));
-}
-
-function isNamed(host: string, topic: string): boolean {
-  const [label = '', top = ''] = host.split('.').slice(-2);
-  return label.length >= MIN_LABEL && (topic.includes(`${label}.${top}`) || new RegExp(`\\b${label}\\b`).test(topic));
 }

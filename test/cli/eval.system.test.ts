@@ -181,7 +181,8 @@ describe('eval', () => {
 
   test('exits with 4 if no model answers, and with 2 on wrong usage', async () => {
     const root = project({
-      'skills/tables/evals/cases.yaml': 'cases: [{ id: a, input: count, expect: { trigger: true } }]',
+      'skills/tables/evals/cases.yaml':
+        'cases: [{ id: a, input: count, expect: { trigger: true } }, { id: b, input: sing, expect: { trigger: false } }]',
     });
     expect((await run(root, 'skills/tables')).status).toBe(4);
     expect((await run(root, 'trigger', 'skills/tables')).status).toBe(4);

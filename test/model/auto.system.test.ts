@@ -126,6 +126,23 @@ describe('what is named', () => {
 });
 
 describe('keys of the environment', () => {
+  test('a compatible server that is named uses OPENAI_BASE_URL and its key, as auto does', async () => {
+    const server = await start((response) => sendJson(response, completion('hi')));
+    const env = { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: 'key-12345678', OPENAI_MODEL: 'other' };
+    const found = await find({ name: 'openai-compatible/mine', env });
+    expect(shown(found)).toMatchObject({ model: 'openai-compatible/mine' });
+    await ask(found);
+    expect(server.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer key-12345678' });
+  });
+
+  test('a base URL of the configuration gets no key of the environment', async () => {
+    const server = await start((response) => sendJson(response, completion('hi')));
+    const config = { provider: 'openai-compatible', params: { base_url: server.url } };
+    const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_API_KEY: 'key-12345678' };
+    await ask(await find({ name: 'openai-compatible/mine', config, env }));
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('authorization');
+  });
+
   test.each([
     [{ ANTHROPIC_API_KEY: 'k1', OPENAI_API_KEY: 'k2' }, 'anthropic/claude-sonnet-5-5', 'ANTHROPIC_API_KEY is set'],
     [{ OPENAI_API_KEY: 'k2', GEMINI_API_KEY: 'k3' }, 'openai/gpt-5-mini', 'OPENAI_API_KEY is set'],

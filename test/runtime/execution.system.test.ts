@@ -249,8 +249,22 @@ describe.each(EXECUTORS)('programs in %s', (_title, executor) => {
     expect(seen).toMatchObject({
       status: 'exited',
       exitCode: 0,
-      result: { output_files: [{ name: 'out/hello.txt' }] },
+      result: {
+        stdout: 'Name: hello Ada\n',
+        stderr: '',
+        stdout_ref: expect.stringMatching(/^workspace:\/\/runs\/run-\d+\/stdout\.txt$/),
+        output_files: [{ name: 'out/hello.txt' }],
+      },
     });
+  });
+
+  test('a program opens its input by name, also if it is empty', async () => {
+    const { session } = await open({ executor });
+    for (const stdin of ['abc\n', '', undefined]) {
+      const command = 'cat /dev/stdin; wc -c < /dev/fd/0 | tr -d " "';
+      const { stdout, stderr } = await run(session, { type: 'run_command', command, stdin });
+      expect([stdout.startsWith(stdin ?? ''), stderr]).toEqual([true, '']);
+    }
   });
 
   test('a program opens its outputs by name, as many scripts do', async () => {

@@ -7,16 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { DEFAULT_LIMITS, type ProgramEnd, type ProgramSpec } from '../../src/core/execution.ts';
 import { openBridge } from '../../src/sandbox/network/bridge.ts';
-import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { openInteractions } from '../../src/sandbox/interaction/interactions.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { openSite, type Site } from '../platform/net/proxy-world.ts';
-import { openWorkspace, type OpenWorkspace } from './sandbox.ts';
-import { needs } from '../needs.ts';
+import { SANDBOXES, openWorkspace, type OpenWorkspace } from './sandbox.ts';
 
 /** The executor that a user gets, with the bridge that a user gets. */
-describe('bubblewrap with granted hosts', needs('bubblewrap'), () => {
+describe.each(SANDBOXES)('%s with granted hosts', (_name, makeExecutor) => {
   let site: Site;
   let folder = '';
   let opened: OpenWorkspace;
@@ -27,9 +25,9 @@ describe('bubblewrap with granted hosts', needs('bubblewrap'), () => {
     const forwarder = path.join(folder, 'forwarder.mjs');
     const source = readFileSync(path.join(PROJECT, 'src/sandbox/network/forwarder.ts'), 'utf8');
     writeFileSync(forwarder, (await transformWithEsbuild(source, 'forwarder.ts', { target: 'node20' })).code);
-    const { identity } = bubblewrapExecutor();
+    const { identity } = makeExecutor();
     opened = await openWorkspace(
-      bubblewrapExecutor({
+      makeExecutor({
         bridge: async (hosts) =>
           await openBridge({
             hosts,

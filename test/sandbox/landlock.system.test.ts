@@ -4,7 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { landlockExecutor, landlockVersion } from '../../src/sandbox/executors/landlock/executor.ts';
+import { landlockExecutor } from '../../src/sandbox/executors/landlock/executor.ts';
+import { landlockVersion } from '../../src/sandbox/executors/landlock/version.ts';
 import { probeExecutor } from '../../src/sandbox/probe/probe.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { collected, openWorkspace } from './sandbox.ts';

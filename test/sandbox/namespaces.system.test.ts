@@ -6,7 +6,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { LAUNCHER_SCRIPT } from '../../src/sandbox/executors/namespaces/launcher-script.ts';
-import { PERL, namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { PERL } from '../../src/sandbox/executors/linux/perl.ts';
 import { encodePlan } from '../../src/sandbox/executors/namespaces/plan.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { systemMounts } from '../../src/sandbox/executors/linux/mounts.ts';

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 
 import { describe, expect, test } from 'vitest';
 
-import { LAUNCHER_SCRIPT } from '../../src/sandbox/executors/namespaces/launcher-script.ts';
-import { PERL, namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../../src/sandbox/executors/namespaces/broker-script.ts';
+import { namespacePlan } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { PERL } from '../../src/sandbox/executors/linux/perl.ts';
 import { encodePlan } from '../../src/sandbox/executors/namespaces/plan.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { isPresent } from '../../src/platform/fs/paths.ts';
@@ -42,10 +43,14 @@ describe('the plan of the namespaces executor', () => {
   });
 
   test('the launcher compiles without warnings under strict', skipUnless(isPresent(PERL), 'perl'), () => {
-    const checked = execFileSync(PERL, ['-Mstrict', '-Mwarnings=FATAL,all', '-c', '-e', LAUNCHER_SCRIPT], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const checked = execFileSync(
+      PERL,
+      ['-Mstrict', '-Mwarnings=FATAL,all', '-c', '-e', LAUNCHER_WITH_BROKER + BROKER_SCRIPT],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     expect(checked).toBe('');
   });
 });

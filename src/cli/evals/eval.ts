@@ -9,6 +9,7 @@ import { reportProblem } from '../terminal/terminal.ts';
 const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promise<number>>> = {
   trigger: async (invocation) =>
     (await import('./run.ts')).runEvaluation(invocation, 'trigger', invocation.positionals.slice(1)),
+  check: async (invocation) => (await import('./run.ts')).evalCheck(invocation),
   tune: async (invocation) => (await import('./run.ts')).evalTune(invocation),
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
   trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
@@ -18,9 +19,10 @@ const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promi
 
 export const command = defineCommand({
   usage:
-    'eval [PATH...] | eval trigger [PATH...] | eval tune SKILL | eval compare A B | eval trend | eval grade RUN... --cases FILE | eval init SKILL',
+    'eval [PATH...] | eval check [PATH...] | eval trigger [PATH...] | eval tune SKILL | eval compare A B | eval trend | eval grade RUN... --cases FILE | eval init SKILL',
   details: [
     'Runs cases in isolated homes and grades the recorded runs. PATH is a case file, a skill or a folder of skills (default: the skill in the current folder, or the skills of the project with .agent/evals and evals). Cases with a mock or a cassette cost nothing; all others need --model. Results are stored in .agent/evals; unchanged cases are not run again unless you pass --no-eval-cache.',
+    'check reads the cases and runs nothing. It names what would make the result worthless: answers in the request or in SKILL.md, checks that pass on an empty, wrong or copied answer, missing negatives, duplicates, placeholders, files that are not read. Every evaluation does this first, and errors stop it.',
     'trigger measures which skill activates when all of them are installed. Control cases run first; if one fails, there is no score.',
     `--subject runs the cases with another agent in an empty home: claude-code, codex, gemini, opencode, pi, or a command. It gets API keys by the names of their variables; without its program or its key, cases are skipped with the reason (exit code 4). Several --subject make a portability matrix. Protocol of commands and limits: ${docsPage('eval-subjects')}.`,
     'tune compares descriptions of a skill: proposals are scored on the train part of its trigger cases, and the best one meets the current description on the validation part. It changes nothing without --write, and never for a difference within noise.',
@@ -29,6 +31,7 @@ export const command = defineCommand({
   ].join('\n'),
   flags: EVAL_FLAGS,
   examples: [
+    ['skillwright eval check skills/csv-report', 'find weak cases before anything runs'],
     ['skillwright eval skills/csv-report', 'run the cases of a skill'],
     [
       'skillwright eval trigger skills --model rules --distractors 10,100',

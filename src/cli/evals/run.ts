@@ -1,8 +1,8 @@
 /** `eval`, `eval trigger` and `eval tune`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
-import { docsPage, printable } from '#core';
-import { openEvaluation, tuneDescription, type CaseProblem } from '#evals';
+import { countText, docsPage, printable } from '#core';
+import { openEvaluation, readInputs, tuneDescription, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import { EXIT, usageError } from '../exit.ts';
@@ -74,6 +74,31 @@ export async function runEvaluation(
   } finally {
     await workers?.close();
   }
+}
+
+/** Reads the cases as an evaluation does, and runs nothing. */
+export async function evalCheck(invocation: EvalInvocation): Promise<number> {
+  const { flags, positionals, terminal, signal } = invocation;
+  const { cwd } = invocation.surroundings;
+  const { cases, problems } = readInputs({
+    cwd,
+    paths: positionals.slice(1),
+    suite: flags.suite,
+    updateCassettes: flags['update-cassettes'] === true,
+    runtime: await openRuntime(invocation),
+    signal,
+  });
+  const isInvalid = reportProblems(problems, invocation);
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const found = [countText(errors, 'error'), countText(problems.length - errors, 'warning')].join(', ');
+  if (isInvalid) {
+    terminal.err(`invalid: ${found}; an evaluation of these cases has no verdict`);
+    return EXIT.invalidEvaluation;
+  }
+  const shown = problems.map(({ code: _code, ...problem }) => problem);
+  if (!terminal.printJson({ cases: cases.length, problems: shown }))
+    terminal.out(`${countText(cases.length, 'case')}, ${found}`);
+  return EXIT.done;
 }
 
 const SUBJECT_HINT = `agents and their variables: skillwright eval --help and ${docsPage('eval-subjects')}`;

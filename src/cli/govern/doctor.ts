@@ -85,6 +85,9 @@ function matrixLines(executors: Examination['executors'], { style }: Terminal): 
       return `${label.padEnd(width)}  ${cells.map((held) => held.padEnd(10)).join('  ')}`;
     }),
     ...watchedLimits(tried),
+    '',
+    'not limited: the number of pipes, and of inotify instances except in namespaces. While a program holds all that the kernel gives a user,',
+    'other programs of that user (as root: of user 65534) get none or smaller ones.',
   ];
 }
 

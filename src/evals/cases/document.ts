@@ -1,8 +1,8 @@
-/** Parses a case file (JSON, JSON lines, YAML or CSV) into a value with positions. */
+/** Parses a case file (JSON, JSON lines, YAML, CSV or Markdown) into a value with positions. */
 import path from 'node:path';
-import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit, type Document } from 'yaml';
+import { LineCounter, isAlias, isMap, isNode, isPair, isScalar, isSeq, parseDocument, type Document } from 'yaml';
 
-import { positionOf, readJsonText, type JsonPath } from '#core';
+import { isObject, positionOf, readJsonText, type JsonPath } from '#core';
 import { jsonErrorOffset } from '#agent';
 
 type Position = ReturnType<typeof positionOf>;
@@ -24,6 +24,7 @@ export const CASE_FILE_ENDINGS: readonly string[] = ['.json', '.jsonl', '.ndjson
 const MAX_DEPTH = 64;
 /** The YAML library needs up to 15 µs per character. */
 const MAX_YAML_CHARACTERS = 1024 * 1024;
+const MAX_ALIASES = 1000;
 export const TOP: Position = { line: 1, column: 1 };
 
 export function readDocument(file: string, source: string): DocumentReading {
@@ -37,6 +38,11 @@ export function readDocument(file: string, source: string): DocumentReading {
     case '.jsonl':
     case '.ndjson':
       return linesDocument(text);
+    case '.md':
+      return markdownDocument(text);
+    case '.txt':
+    case '.j2':
+      return { type: 'read', document: { value: text, repeated: [], locate: () => TOP } };
     default:
       return jsonDocument(text);
   }
@@ -111,7 +117,7 @@ function parsedYaml(text: string): DocumentReading {
     strict: true,
     stringKeys: true,
     uniqueKeys: true,
-    merge: false,
+    merge: true,
     prettyErrors: false,
     logLevel: 'silent',
     lineCounter: lines,
@@ -128,27 +134,37 @@ function parsedYaml(text: string): DocumentReading {
     const hint = isRepeated ? 'remove one of them' : 'fix the indentation, or quote the text';
     return { type: 'broken', at: locateOffset(error.pos[0]), reason, hint };
   }
-  const alias = firstAlias(document);
-  if (alias !== undefined) {
-    const hint = 'write the value out, or move shared keys into defaults';
-    return { type: 'broken', at: locateOffset(alias), reason: 'YAML aliases are not supported', hint };
+  const value = expandAliases(document);
+  if (value === undefined) {
+    const hint = 'write the values out, or move shared keys into defaults';
+    return { type: 'broken', at: TOP, reason: 'the YAML aliases expand to too much', hint };
   }
-  const value: unknown = document.toJS();
-  if (isDeeperThan(value, MAX_DEPTH)) return tooDeep();
+  if (isDeeperThan(value.expanded, MAX_DEPTH)) return tooDeep();
   const locate = (path: JsonPath): Position => locateOffset(offsetIn(document, path));
-  return { type: 'read', document: { value, repeated: [], locate } };
+  return { type: 'read', document: { value: value.expanded, repeated: [], locate } };
 }
 
-/** A few aliases can expand to a huge value. */
-function firstAlias(document: Document.Parsed): number | undefined {
-  let found: number | undefined;
-  visit(document, {
-    Alias(_, alias) {
-      found = alias.range?.[0] ?? 0;
-      return visit.BREAK;
-    },
-  });
-  return found;
+/** A few aliases can expand to a huge value: returns undefined for more than MAX_ALIASES, counted with those inside aliases. */
+function expandAliases(document: Document.Parsed): { readonly expanded: unknown } | undefined {
+  try {
+    return { expanded: document.toJS({ maxAliasCount: MAX_ALIASES }) };
+  } catch (error) {
+    if (error instanceof ReferenceError) return undefined;
+    throw error;
+  }
+}
+
+/** Front matter, and the text below it at `body`. A path of `body` and a number is that line of the text. */
+function markdownDocument(text: string): DocumentReading {
+  const [whole = '', front = ''] = /^---[ \t]*\r?\n([\s\S]*?\r?\n)?---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
+  const read = yamlDocument(front);
+  if (read.type === 'broken') return { ...read, at: { ...read.at, line: read.at.line + 1 } };
+  const { value } = read.document;
+  const above = whole.split('\n').length - 1;
+  const locate = ([key, line]: JsonPath): Position =>
+    key === 'body' && typeof line === 'number' ? { line: above + line + 1, column: 1 } : TOP;
+  const body = text.slice(whole.length).trimEnd();
+  return { type: 'read', document: { value: { head: isObject(value) ? value : {}, body }, repeated: [], locate } };
 }
 
 /** The offset of the key or value; of the nearest parent if neither exists. */
@@ -156,7 +172,8 @@ function offsetIn(document: Document.Parsed, path: JsonPath): number {
   let node: unknown = document.contents;
   let offset = findStart(node);
   for (const key of path) {
-    const below: unknown = isMap(node) || isSeq(node) ? node.items[indexIn(node.items, key)] : undefined;
+    const around: unknown = isAlias(node) ? node.resolve(document) : node;
+    const below: unknown = isMap(around) || isSeq(around) ? around.items[indexIn(around.items, key)] : undefined;
     if (below === undefined) return offset;
     offset = findStart(isPair(below) ? below.key : below, offset);
     node = isPair(below) ? below.value : below;

@@ -34,7 +34,7 @@ export interface ReadSettings {
 
 /** Text that a template left for the author. Whole words only: a request may be about TODO comments. */
 const PLACEHOLDER =
-  /\bREPLACE[ _-]ME\b|^\s*(?:TODO|TBD|FIXME|XXX)\s*[:.]?\s*$|^\s*<(?:your|insert|replace|fill|describe|placeholder)\b[^<>]*>\s*$/;
+  /\bREPLACE[ _-]ME\b|^\s*(?:TODO|TBD|FIXME|XXX)\s*[:.]?\s*$|^\s*TODO: describe |^A request that \S+ is for$|^A request that sounds like it and is not$|^What a good answer has in it$|^\s*<(?:your|insert|replace|fill|describe|placeholder)\b[^<>]*>\s*$/;
 
 /** Reports infinite numbers, `__proto__` keys and placeholder text anywhere in a case. */
 export function reportHazards(report: CaseReport, value: unknown, at: JsonPath): void {

@@ -31,10 +31,15 @@ export interface OwnItem {
   readonly defaults: Readonly<Record<string, unknown>>;
   /** Used for a case without an id. */
   readonly madeId: string;
+  /** The id of a case of another tool, which is made unique. */
+  readonly foreignId?: string;
 }
 
 /** Returns undefined after adding errors to the report. */
-export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: OwnItem): DraftCase | undefined {
+export function readOwnCase(
+  file: CaseFile,
+  { path, value, defaults, madeId, foreignId }: OwnItem,
+): DraftCase | undefined {
   const since = file.report.problems.length;
   if (!isObject(value)) {
     addProblem(file.report, path, 'a case must be an object', 'write the keys input and expect');
@@ -50,6 +55,7 @@ export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: O
     addProblem(report, at, message, 'no run can pass this case: remove one of the two expectations');
   reportMissingSkills(here, read);
   if (!isClean(report, since)) return undefined;
+  if (foreignId !== undefined) return { case: read, id: { origin: 'foreign', text: foreignId }, at: path };
   if (merged.id === undefined) return { case: read, id: { origin: 'made', text: madeId }, at: path };
   return { case: read, id: { origin: 'own', text: String(merged.id) }, at: [...path, 'id'] };
 }

@@ -19,12 +19,19 @@ export function patternProblem(pattern: string): PatternProblem | undefined {
   return syntaxProblem(pattern);
 }
 
-export function syntaxProblem(pattern: string): PatternProblem | undefined {
+/** Flags at the start, such as `(?i)`, which JavaScript cannot write. */
+export function splitFlags(pattern: string): { readonly source: string; readonly flags: string } {
+  const [whole = '', flags = ''] = /^\(\?([ims]+)\)/.exec(pattern) ?? [];
+  return { source: pattern.slice(whole.length), flags };
+}
+
+export function syntaxProblem(written: string): PatternProblem | undefined {
+  const { source: pattern } = splitFlags(written);
   const invalid = engineError(pattern);
   if (invalid !== undefined)
     return {
       message: `invalid regular expression: ${invalid}`,
-      hint: 'use JavaScript syntax with the u flag; inline flags such as (?i) are not supported',
+      hint: 'use JavaScript syntax with the u flag; inline flags such as (?i) are read at the start only',
     };
   for (const [token, low, high] of pattern.matchAll(TOKEN)) {
     const slow = 'are not supported: they cannot be matched in linear time';

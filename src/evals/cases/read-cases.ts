@@ -3,17 +3,19 @@ import path from 'node:path';
 
 import { EVAL_SUITE_SCHEMA } from './case-schema.ts';
 import { checkJson, isObject, printable, quoted, type positionOf } from '#core';
-import { isDirectory, isPresent, readTextFile, isSystemError } from '#platform';
+import { isDirectory, isPresent, readTextFile } from '#platform';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
-import { readDocument, TOP, type CaseDocument, CASE_FILE_ENDINGS } from './document.ts';
+import type { ForeignCase } from './foreign/foreign-case.ts';
+import { readForeign } from './foreign/read-foreign.ts';
+import { readDocument, TOP, type CaseDocument } from './document.ts';
 import { readOwnCase, addSchemaProblem } from './own-case.ts';
-import { addProblem, type CaseProblem, type CaseReport } from './problem.ts';
+import { addProblem, relocated, type CaseProblem, type CaseReport } from './problem.ts';
 import { recognize, type CaseShape, type Recognized } from './recognize.ts';
-import { skillNamesIn, findSuite, CASE_FOLDER } from './suite.ts';
+import { findCaseFiles, isCaseFileName } from './find-case-files.ts';
+import { skillNamesIn, findSuite } from './suite.ts';
 import type { EvalCase } from './case.ts';
 import type { CaseFile, DraftCase, ReadSettings } from './draft.ts';
-import { readdirSync } from 'node:fs';
 
 export interface ReadCases {
   readonly cases: readonly EvalCase[];
@@ -96,26 +98,78 @@ function toReadSettings({ knownSkills, missingFiles = 'error', newCassettes = fa
   };
 }
 
-function readFile(found: CollectedCases, { file, start, isNamed }: GivenFile, settings: ReadSettings): void {
-  if (found.files.has(file)) return;
+function readFile(found: CollectedCases, given: GivenFile, settings: ReadSettings): void {
+  if (found.files.has(given.file)) return;
+  const opened = openFile(found, given, settings);
+  if (opened === undefined) return;
+  const { file, document } = opened;
+  const foreign = readForeign(file, document.value, {
+    open(name, at) {
+      // A file that several suites name is read for each of them.
+      const other = openFile(found, { file: name, start: given.start, isNamed: true }, settings);
+      if (other === undefined)
+        addProblem(file.report, at, `cannot use ${quoted(path.basename(name))}`, 'see its problem');
+      if (other === undefined) return undefined;
+      // The files of a suite are about its skill.
+      const suite = {
+        ...other.file.suite,
+        skill: other.file.suite.skill ?? file.suite.skill,
+        folder: file.suite.folder,
+      };
+      return { file: { ...other.file, suite }, value: other.document.value, text: other.text };
+    },
+    passOver: (name, reason) => void found.passedOver.push({ file: name, reason }),
+  });
+  if (foreign === undefined) return readRecognized(found, file, { document, isNamed: given.isNamed });
+  if (foreign.type === 'other')
+    return addFileProblem(found, given.file, `not a case file: ${foreign.reason}`, 'add one');
+  found.suites.push({ file: given.file, shape: foreign.shape, entries: foreign.cases.length });
+  found.drafts.push(...readForeignCases(file, foreign.cases));
+}
+
+interface OpenedFile {
+  readonly file: CaseFile;
+  readonly document: CaseDocument;
+  readonly text: string;
+}
+
+function openFile(
+  found: CollectedCases,
+  { file, start, isNamed }: GivenFile,
+  settings: ReadSettings,
+): OpenedFile | undefined {
   found.files.add(file);
   const read = readTextFile(file, MAX_BYTES);
   if (read.type !== 'read') {
     const reason = read.type === 'absent' ? 'the file was removed' : read.reason;
     const hint = 'case files are regular files of at most 16 MiB';
-    return addFileProblem(found, file, `cannot read the file: ${reason}`, hint);
+    addFileProblem(found, file, `cannot read the file: ${reason}`, hint);
+    return undefined;
   }
-  if (!read.validUtf8) return addFileProblem(found, file, 'the file is not valid UTF-8', 'save it as UTF-8');
+  if (!read.validUtf8) {
+    addFileProblem(found, file, 'the file is not valid UTF-8', 'save it as UTF-8');
+    return undefined;
+  }
   const document = readDocument(file, read.text);
   if (document.type === 'broken') {
     const { at, reason, hint } = document;
     if (isNamed || isCaseFileName(path.basename(file))) addFileProblem(found, file, reason, hint, at);
     else found.passedOver.push({ file, reason: `${reason} (line ${String(at.line)})` });
-    return;
+    return undefined;
   }
-  const suite = findSuite(file, start);
   const report: CaseReport = { file, locate: document.document.locate, problems: found.problems };
-  readRecognized(found, { report, suite, settings }, { document: document.document, isNamed });
+  return { file: { report, suite: findSuite(file, start), settings }, document: document.document, text: read.text };
+}
+
+/** Cases of other tools are checked as ours are. Their ids are made unique, and each problem points at the case. */
+function readForeignCases(file: CaseFile, cases: readonly ForeignCase[]): readonly LocatedDraft[] {
+  const stem = idStem(file);
+  return cases.flatMap(({ file: own, at, id, written }, place) => {
+    const madeId = cases.length === 1 ? stem : `${stem}-${String(place + 1)}`;
+    const report = relocated(own.report, () => at);
+    const draft = readOwnCase({ ...own, report }, { path: at, value: written, defaults: {}, madeId, foreignId: id });
+    return draft === undefined ? [] : [{ draft, position: own.report.locate(at) }];
+  });
 }
 
 function readRecognized(
@@ -263,73 +317,4 @@ function freeId(id: string, used: ReadonlyMap<string, unknown>, numbers: Map<str
   while (used.has(fold(`${stem}-${String(number)}`))) number += 1;
   numbers.set(fold(stem), number);
   return `${stem}-${String(number)}`;
-}
-
-interface FoundFiles {
-  readonly files: readonly string[];
-  readonly troubles: readonly { readonly folder: string; readonly reason: string }[];
-}
-
-const MAX_FILES = 50_000;
-
-const MAX_DEPTH = 16;
-
-const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(
-  'node_modules files fixtures inputs outputs dist __pycache__'.split(' '),
-);
-
-const CASE_NAME = /(?:^|[._-])(?:evals?|cases?|triggers?|triggered|scenarios?)(?:[._-]|$)/i;
-
-function findCaseFiles(folder: string): FoundFiles {
-  const files: string[] = [];
-  const troubles: { readonly folder: string; readonly reason: string }[] = [];
-  const walk = (dir: string, depth: number, isInside: boolean): void => {
-    if (depth > MAX_DEPTH) {
-      troubles.push({ folder: dir, reason: `nested deeper than ${String(MAX_DEPTH)} folders` });
-      return;
-    }
-    for (const entry of listEntries(dir, troubles)) {
-      if (files.length >= MAX_FILES) return;
-      const full = path.join(dir, entry.name);
-      if (entry.isDirectory()) {
-        if (isWalked(entry.name)) walk(full, depth + 1, isInside || CASE_FOLDER.test(entry.name));
-      } else if (entry.isFile() && isCaseName(entry.name, isInside)) files.push(full);
-    }
-  };
-  walk(
-    folder,
-    0,
-    [folder, path.dirname(folder)].some((dir) => CASE_FOLDER.test(path.basename(dir))),
-  );
-  // A folder with another name was named on purpose, so its files count.
-  if (files.length === 0)
-    for (const entry of listEntries(folder, troubles))
-      if (entry.isFile() && isCaseName(entry.name, true)) files.push(path.join(folder, entry.name));
-  if (files.length >= MAX_FILES) troubles.push({ folder, reason: `more than ${String(MAX_FILES)} files` });
-  return { files, troubles };
-}
-
-const RESULTS_FOLDER = /^(?:tune-)?\d{8}T\d{6}(?:-\d+)?$/;
-
-function isWalked(name: string): boolean {
-  return !SKIPPED_FOLDERS.has(name) && !RESULTS_FOLDER.test(name) && (!name.startsWith('.') || name === '.agent');
-}
-
-function isCaseName(name: string, isInside: boolean): boolean {
-  return CASE_FILE_ENDINGS.includes(path.extname(name).toLowerCase()) && (isInside || isCaseFileName(name));
-}
-
-/** Whether the name says that the file holds cases; then an unreadable file is a problem. */
-function isCaseFileName(name: string): boolean {
-  return CASE_NAME.test(path.parse(name).name);
-}
-
-function listEntries(dir: string, troubles: { readonly folder: string; readonly reason: string }[]) {
-  try {
-    return readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    troubles.push({ folder: dir, reason: error.code });
-    return [];
-  }
 }

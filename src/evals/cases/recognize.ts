@@ -1,8 +1,17 @@
 /** Recognizes the format of a case file by its content. */
 import { isObject, type JsonPath } from '#core';
+import type { ForeignShape } from './foreign/read-foreign.ts';
 import { INPUT_KEYS, hasExpectation, textAt } from './community-keys.ts';
 
-export type CaseShape = 'own' | 'case-folder' | 'evals' | 'scenarios' | 'trigger-set' | 'trigger-lists' | 'trigger-csv';
+export type CaseShape =
+  | ForeignShape
+  | 'own'
+  | 'case-folder'
+  | 'evals'
+  | 'scenarios'
+  | 'trigger-set'
+  | 'trigger-lists'
+  | 'trigger-csv';
 
 interface RecognizedItem {
   readonly path: JsonPath;

@@ -10,12 +10,14 @@ import type { FileFact, RunFacts } from './run-facts.ts';
 /** Checker scripts are graded in `checker.ts`. */
 type CodeCheck = Exclude<OutputCheck, { readonly type: 'checker' }>;
 
+type AnswerFacts = Pick<RunFacts, 'answer' | 'answerSeq' | 'files'>;
+
 /** Passed in, since the JSON Schema library is loaded only for cases with a schema. */
 export type CheckSchema = (value: unknown, schema: unknown) => SchemaVerdict;
 
 export function gradeOutput(
   { expect: { output = [] } }: EvalCase,
-  facts: RunFacts,
+  facts: AnswerFacts,
   checkSchema: CheckSchema | undefined,
 ): readonly CheckResult[] {
   return output.flatMap((check, place) =>
@@ -23,7 +25,7 @@ export function gradeOutput(
   );
 }
 
-function gradeOne(check: CodeCheck, id: string, facts: RunFacts, checkSchema: CheckSchema | undefined): CheckResult {
+function gradeOne(check: CodeCheck, id: string, facts: AnswerFacts, checkSchema: CheckSchema | undefined): CheckResult {
   switch (check.type) {
     case 'contains':
       return gradeContains(check, id, facts);
@@ -36,28 +38,36 @@ function gradeOne(check: CodeCheck, id: string, facts: RunFacts, checkSchema: Ch
   }
 }
 
+/** Whether a check without a program passes on an answer that made no files. A check that cannot be read passes on nothing. */
+export function gradeAnswer(check: OutputCheck, answer: string): boolean {
+  if (check.type === 'checker') return false;
+  if (check.type === 'json' && check.schema !== undefined) return false;
+  const facts = { answer, answerSeq: undefined, files: [] };
+  return gradeOne(check, '', facts, undefined).status === 'passed';
+}
+
 type Check<Type extends CodeCheck['type']> = Extract<CodeCheck, { readonly type: Type }>;
 
 function buildHead(id: string, asked: string): CheckHead {
   return { id, kind: 'output', asked };
 }
 
-function listEvents({ answerSeq }: RunFacts): readonly number[] {
+function listEvents({ answerSeq }: AnswerFacts): readonly number[] {
   return answerSeq === undefined ? [] : [answerSeq];
 }
 
-function answerText({ answer }: RunFacts): string {
+function answerText({ answer }: AnswerFacts): string {
   return answer === '' ? 'there is no answer' : `the answer is ${quoted(answer, SHOWN_CHARACTERS)}`;
 }
 
-function gradeContains({ text, ignoreCase, not }: Check<'contains'>, id: string, facts: RunFacts): CheckResult {
+function gradeContains({ text, ignoreCase, not }: Check<'contains'>, id: string, facts: AnswerFacts): CheckResult {
   const head = buildHead(id, `the answer ${not === true ? 'does not contain' : 'contains'} ${quoted(text, 120)}`);
   const plain = (value: string): string => (ignoreCase === true ? value.toLowerCase() : value);
   const isThere = plain(facts.answer).includes(plain(text));
   return checked(head, isThere === (not !== true) ? '' : answerText(facts), listEvents(facts));
 }
 
-function gradeMatches({ pattern, not }: Check<'matches'>, id: string, facts: RunFacts): CheckResult {
+function gradeMatches({ pattern, not }: Check<'matches'>, id: string, facts: AnswerFacts): CheckResult {
   const head = buildHead(id, `the answer ${not === true ? 'does not match' : 'matches'} ${quoted(pattern, 120)}`);
   const reading = readLinearRegex(pattern);
   if (reading.type === 'refused') return errored(head, reading.message);
@@ -69,7 +79,7 @@ function gradeMatches({ pattern, not }: Check<'matches'>, id: string, facts: Run
 function gradeJson(
   { schema }: Check<'json'>,
   id: string,
-  facts: RunFacts,
+  facts: AnswerFacts,
   checkSchema: CheckSchema | undefined,
 ): CheckResult {
   const head = buildHead(
@@ -92,7 +102,7 @@ function gradeJson(
   return checked(head, verdict.type === 'fits' ? '' : verdict.message, listEvents(facts));
 }
 
-function gradeFile(check: Check<'file'>, id: string, facts: RunFacts): CheckResult {
+function gradeFile(check: Check<'file'>, id: string, facts: AnswerFacts): CheckResult {
   const { path, exists = true } = check;
   const head = buildHead(id, describeFileCheck(check));
   const reading = normaliseGlob(path);

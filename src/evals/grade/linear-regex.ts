@@ -6,7 +6,7 @@
 import { RE2JS } from 're2js';
 
 import { quoted } from '#core';
-import { syntaxProblem } from '../cases/pattern-check.ts';
+import { splitFlags, syntaxProblem } from '../cases/pattern-check.ts';
 
 export type RegexReading =
   | { readonly type: 'regex'; readonly regex: { test(text: string): boolean } }
@@ -14,13 +14,15 @@ export type RegexReading =
 
 const FLAGS = /^[imsu]*$/;
 
-/** Accepts the flags `i`, `m` and `s`; `u` always applies. Refuses backreferences and lookaround. */
-export function readLinearRegex(source: string, flags = ''): RegexReading {
+/** Accepts the flags `i`, `m` and `s`, also as `(?i)` at the start; `u` always applies. Refuses backreferences and lookaround. */
+export function readLinearRegex(written: string, outer = ''): RegexReading {
+  const { source, flags: inner } = splitFlags(written);
+  const flags = `${outer}${inner}`;
   const rejectPattern = (reason: string): RegexReading => ({
     type: 'refused',
-    message: `cannot use the regular expression ${quoted(source)}: ${reason}`,
+    message: `cannot use the regular expression ${quoted(written)}: ${reason}`,
   });
-  if (!FLAGS.test(flags)) return rejectPattern(`unsupported flags ${quoted(flags)}; use i, m, s or u`);
+  if (!FLAGS.test(outer)) return rejectPattern(`unsupported flags ${quoted(outer)}; use i, m, s or u`);
   const problem = syntaxProblem(source);
   if (problem !== undefined) return rejectPattern(problem.message);
   const options =

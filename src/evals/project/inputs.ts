@@ -7,6 +7,7 @@ import type { Runtime } from '#runtime';
 import type { EvalCase } from '../cases/case.ts';
 import type { CaseProblem } from '../cases/problem.ts';
 import { readCases } from '../cases/read-cases.ts';
+import { lintSuite, type LintOptions } from '../lint/lint-suite.ts';
 import { skillFoldersAt, skillNameAt } from '../cases/suite.ts';
 import { raiseUsage } from './raise-usage.ts';
 
@@ -19,11 +20,14 @@ export interface InputOptions {
   readonly updateCassettes: boolean;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
+  /** What the cases are for (default: cases). */
+  readonly kind?: LintOptions['kind'];
 }
 
 export interface EvalInputs {
   readonly cases: readonly EvalCase[];
   readonly skills: readonly string[];
+  /** Of the files and of the suite as a whole; a file that was not read is a warning. */
   readonly problems: readonly CaseProblem[];
 }
 
@@ -37,9 +41,14 @@ export function readInputs(options: InputOptions): EvalInputs {
   // A case file without skills next to it is about the skills of the project.
   const skills = brought.length > 0 ? brought : unique(runtime.index.skills.map(({ dir }) => dir));
   const knownSkills = skills.map((folder) => skillNameAt(folder) ?? path.basename(folder));
-  const { cases, problems } = readCases(own, { knownSkills, newCassettes, signal });
+  const { cases, problems: found, passedOver } = readCases(own, { knownSkills, newCassettes, signal });
   const { vocabulary } = runtime.config;
   const chosen = chooseCases(cases, suite);
+  const problems = [
+    ...found,
+    ...passedOver.map(({ file, reason }) => notRead(file, reason)),
+    ...lintSuite(chosen, { kind: options.kind ?? 'cases', skills }),
+  ];
   if (vocabulary === undefined) return { cases: chosen, skills, problems };
   // Cases run without the configuration of the project; a case may name another vocabulary.
   return {
@@ -47,6 +56,12 @@ export function readInputs(options: InputOptions): EvalInputs {
     skills,
     problems,
   };
+}
+
+function notRead(file: string, reason: string): CaseProblem {
+  const message = `not read: ${reason}`;
+  const hint = 'move it out of the folder of the cases if it holds none';
+  return { code: 'input/invalid', file, line: 1, column: 1, severity: 'warning', message, hint };
 }
 
 function pathsHere(cwd: string, { index }: Runtime): readonly string[] {

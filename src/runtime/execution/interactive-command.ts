@@ -4,6 +4,7 @@ import {
   actionFailed,
   failure,
   isSkillError,
+  type AttachedWorkspace,
   type Observation,
   type RunResult,
   type SkillEntry,
@@ -12,9 +13,9 @@ import {
 } from '#core';
 import { openInteractions, type InteractionView } from '#sandbox';
 import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
-import { collectFor, makeRunResult, type PreparedProgram } from './run-result.ts';
+import { collectFor, type PreparedProgram } from './run-result.ts';
 import { withRedaction } from './output-capture.ts';
-import { prepareProgram } from './run-program.ts';
+import { openStreams, prepareProgram, teeOutput, toRunResult, type ProgramStreams } from './run-program.ts';
 
 type InteractiveAction =
   | OfType<Action, 'start_command'>
@@ -30,16 +31,16 @@ export interface InteractiveCommands {
 
 export function openInteractiveCommands(shared: ExecutionParts): InteractiveCommands {
   const interactions = openInteractions({ now: Date.now, newId: () => randomUUID().slice(0, 8) });
-  const prepared = new Map<string, PreparedProgram>();
+  const prepared = new Map<string, StartedProgram>();
 
   const seen = async (
     action: 'start_command' | 'write_input' | 'poll_command',
     view: InteractionView,
     parts: ExecutionParts,
   ): Promise<OfType<Observation, 'command-seen'>> => {
-    const program = prepared.get(view.sessionId);
+    const started = prepared.get(view.sessionId);
     const result =
-      view.end === undefined || program === undefined ? undefined : await collectResult(program, view, parts);
+      view.end === undefined || started === undefined ? undefined : await collectResult(started, view, parts);
     return {
       type: 'command-seen',
       action,
@@ -52,9 +53,12 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
       ...(view.interaction?.needsInput === true
         ? { question: { kind: view.interaction.kind, hint: view.interaction.hint } }
         : {}),
-      ...(result === undefined || program === undefined
+      ...(result === undefined || started === undefined
         ? {}
-        : { result, limits: limitReport(program.spec.limits, program.workspace.attached.capabilities) }),
+        : {
+            result,
+            limits: limitReport(started.program.spec.limits, started.program.workspace.attached.capabilities),
+          }),
     };
   };
 
@@ -68,10 +72,11 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
           case 'start_command': {
             const program = await prepareProgram(action, skill, parts, call);
             if (program.type === 'refused') return actionFailed(action.type, program.failure);
-            const attached = withRedaction(program.workspace.attached, program.redactor);
+            const streams = openStreams(program);
+            const attached = capturing(withRedaction(program.workspace.attached, program.redactor), streams);
             const terminal = action.terminal ?? false;
             const view = await interactions.start(attached, program.spec, { ...waiting, terminal });
-            prepared.set(view.sessionId, program);
+            prepared.set(view.sessionId, { program, streams });
             return await seen(action.type, view, parts);
           }
           case 'write_input': {
@@ -95,23 +100,46 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
   };
 }
 
-/** Collects outputs. The printed output was already shown line by line. */
+interface StartedProgram {
+  readonly program: PreparedProgram;
+  /** All that it printed. */
+  readonly streams: ProgramStreams;
+}
+
+/** Stores what programs print, beside the lines that are shown. */
+function capturing(attached: AttachedWorkspace, streams: ProgramStreams): AttachedWorkspace {
+  const start = attached.start?.bind(attached);
+  if (start === undefined) return attached;
+  const finish = (): void => {
+    streams.stdout.finish();
+    streams.stderr.finish();
+  };
+  return {
+    ...attached,
+    async start(spec, { stdout, stderr, ...mode }) {
+      const sinks = { stdout, stderr };
+      try {
+        const tee = teeOutput(streams, (name, chunk) => sinks[name].write(chunk));
+        const running = await start(spec, { ...mode, ...tee });
+        running.ended.then(finish, finish);
+        return running;
+      } catch (error) {
+        finish();
+        throw error;
+      }
+    },
+  };
+}
+
 async function collectResult(
-  program: PreparedProgram,
-  { end, warnings }: InteractionView,
+  { program, streams }: StartedProgram,
+  { end, warnings: ownWarnings }: InteractionView,
   parts: ExecutionParts,
 ): Promise<RunResult | undefined> {
   if (end === undefined) return undefined;
   const written = await program.finish();
-  const silent = { text: '', truncated: false };
-  return makeRunResult({
-    end,
-    stdout: silent,
-    stderr: silent,
-    executor: parts.executor.name,
-    isolation: program.workspace.attached.capabilities.isolation,
-    collected: await collectFor(program, end, parts),
-    stagedInputs: program.stagedInputs,
-    warnings: [...program.warnings, ...(await program.missing()), ...warnings, ...written],
-  });
+  const collected = await collectFor(program, end, parts);
+  const warnings = [...program.warnings, ...(await program.missing()), ...ownWarnings, ...written];
+  const [stdout, stderr] = [streams.stdout.finish(), streams.stderr.finish()];
+  return toRunResult({ ...program, warnings }, parts, { end, stdout, stderr, collected });
 }

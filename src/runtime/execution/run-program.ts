@@ -15,7 +15,7 @@ import {
   type ProgramSpec,
 } from '#core';
 import { isInside } from '#platform';
-import { isSecretPath, writeProtection } from '#policy';
+import { hiddenNames, isSecretPath, writeProtection } from '#policy';
 import {
   areaForSecrets,
   inputEntries,
@@ -91,6 +91,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
+    names: hiddenNames(),
     isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
       isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
@@ -103,16 +104,15 @@ export async function prepareProgram(
     skillName: staged?.name,
   });
   if (start.type === 'refused') return start;
-  const home = workspace.homeOf(skill === undefined ? undefined : { ...stagedSource(skill), source: skill.source });
+  const home = workspace.homeOf(skill);
   const newRun = workspace.newRunFolder();
   const hasSecrets = Object.keys(secrets?.env ?? {}).length > 0;
-  const sharing = hasSecrets ? areaForSecrets(workspace, home, newRun) : undefined;
+  const sharing = hasSecrets ? areaForSecrets(workspace, staged, { home, run: newRun }) : undefined;
   if (sharing?.type === 'refused') return sharing;
   const area = sharing?.area;
   const { run = newRun, root = place.root } = area ?? {};
   const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
   if (absent !== undefined) return refused(absent);
-
   const missing =
     skill === undefined || staged === undefined
       ? undefined
@@ -120,7 +120,7 @@ export async function prepareProgram(
           env: { ...parts.env, ...secrets?.env },
           network: parts.network,
         });
-  const { blocking = [] } = missing ?? {};
+  const blocking = missing?.blocking ?? [];
   if (blocking.length > 0)
     return refused(
       failure('execution/missing', `the script cannot run: ${blocking.map(({ message }) => message).join('; ')}`, {
@@ -128,7 +128,7 @@ export async function prepareProgram(
       }),
     );
 
-  const command = programCommand(action, staged, attached.root);
+  const command = programCommand(action, staged, { root: attached.root, skillFolder: skill?.dir });
   if (command.type === 'refused') return command;
   const sources = {
     ...parts.inputSources,
@@ -160,7 +160,7 @@ export async function prepareProgram(
     home,
     hasMounts: folders.targets.length > 0,
     project: folders.project,
-    skillName: staged?.name,
+    skill: skill && staged && { name: skill.name, folder: staged.name },
     ...(parts.idempotencyKey === undefined || call === undefined
       ? {}
       : { idempotencyKey: `${parts.idempotencyKey}/${String(call)}` }),
@@ -206,6 +206,7 @@ export async function prepareProgram(
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),
       ],
+      hidden: folders.hidden,
     },
     outputs,
     stagedInputs: inputs.inputs.map(({ from, to, bytes, mediaType }) => ({
@@ -216,6 +217,11 @@ export async function prepareProgram(
     })),
     warnings: [
       ...workspace.warnings,
+      ...(skill === undefined || staged === undefined || skill.name === staged.name
+        ? []
+        : [
+            `the folder of the skill ${quoted(skill.name)} is $SKILLS_DIR/${staged.name}, because its name cannot be one`,
+          ]),
       ...(secrets?.problems ?? []),
       ...(sharing?.warnings ?? []),
       ...inputs.warnings,
@@ -321,19 +327,19 @@ async function waitForStart(running: Promise<unknown>): Promise<void> {
   }
 }
 
-interface ProgramStreams {
+export interface ProgramStreams {
   readonly stdout: Capture;
   readonly stderr: Capture;
 }
 
-function openStreams({ workspace, run, spec }: PreparedProgram): ProgramStreams {
+export function openStreams({ workspace, run, spec }: PreparedProgram): ProgramStreams {
   const file = (name: string): string => path.join(workspace.place.root, run.path, name);
   const limits = { maxBytes: spec.limits.outputBytes };
   return { stdout: openCapture(file('stdout.txt'), limits), stderr: openCapture(file('stderr.txt'), limits) };
 }
 
 /** Writes output to its file and to the observer. */
-function teeOutput(
+export function teeOutput(
   { stdout, stderr }: ProgramStreams,
   onOutput: ExecutionParts['onOutput'],
 ): { readonly stdout: OutputSink; readonly stderr: OutputSink } {
@@ -354,7 +360,7 @@ interface Outcome {
   readonly collected: Collected;
 }
 
-function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
+export function toRunResult(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
   const { workspace, run, stagedInputs, layers, warnings } = prepared;
   const shown = ({ text, truncated, digest }: Captured, name: string): ShownStream => ({
     text,

@@ -147,7 +147,7 @@ export async function skillProblems(
 ): Promise<readonly string[]> {
   const digests = openTreeDigests();
   const { skills, vocabulary } = recordedRun(lines);
-  const index = settleSameNames(found, findProfile(vocabulary).sameNames);
+  const index = settleSameNames(found, { rule: findProfile(vocabulary).sameNames });
   const checked = skills.map(async ({ id, name, digest }): Promise<readonly string[]> => {
     const entry = index.skills.find((skill) => skill.id === id) ?? resolveSkill(index, name);
     if (entry === undefined) return [`the skill ${quoted(id)} was not found; the record used ${digest}`];

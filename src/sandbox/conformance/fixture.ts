@@ -118,7 +118,13 @@ function operations(workspace: Workspace) {
   const prepare = (argv: readonly string[], { limits, env, stdin, cwd, network }: RunOptions = {}): PreparedRun => {
     const { path: runFolder } = workspace.newRunFolder();
     const home = workspace.homeOf({ name: SKILL, source: 'conformance' });
-    const environment = programEnvironment({ root, runFolder, home, skillName: SKILL, declared: env });
+    const environment = programEnvironment({
+      root,
+      runFolder,
+      home,
+      skill: { name: SKILL, folder: SKILL },
+      declared: env,
+    });
     assert.equal(environment.type, 'environment');
     const spec: ProgramSpec = {
       argv,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 
 import { CaseSkipped } from './case.ts';
@@ -30,6 +31,12 @@ async function runIn(fixture: Fixture, folder: string, mounts: readonly HostMoun
 }
 
 const TRY_ALL = 'for f in src/main.py src/new .git/config .git/new; do (echo x >> $f) 2> /dev/null; done';
+
+/** Connects to a socket in the current folder with every tool that is installed. */
+const CONNECT = `perl -e 'socket(S, 1, 1, 0) && connect(S, pack("S a*", 1, "service.sock"))' 2> /dev/null
+python3 -c 'import socket; socket.socket(1).connect("service.sock")' 2> /dev/null
+node -e 'require("net").connect("service.sock").on("error", () => 0)' 2> /dev/null
+cat service.sock 2> /dev/null; echo tried`;
 
 export const MOUNT_CASES: readonly CaseDefinition[] = [
   conform('ENV-2', 'a host folder is seen at its path and stays as it is', ISOLATED, async (fixture) => {
@@ -65,4 +72,27 @@ export const MOUNT_CASES: readonly CaseDefinition[] = [
       assert.deepEqual(readdirSync(inside('.git')), ['config']);
     },
   ),
+  conform('ENV-2', 'a covered socket of a host folder is not connected to', ISOLATED, async (fixture) => {
+    const folder = makeFolder(fixture);
+    const place = path.join(folder, 'service.sock');
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(place, resolve));
+    try {
+      chmodSync(place, 0o777);
+      const empty = path.join(fixture.folder, 'no-socket');
+      writeFileSync(empty, '');
+      const mounts = [
+        { source: folder, target: folder, access: 'read' },
+        { source: empty, target: place, access: 'read' },
+      ] as const;
+      assert.equal(await runIn(fixture, folder, mounts, CONNECT), 'tried\n');
+      assert.equal(connections, 0);
+    } finally {
+      server.close();
+    }
+  }),
 ];

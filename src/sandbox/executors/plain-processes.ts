@@ -135,8 +135,8 @@ function attach(
       members.now = () => listPids(child, processes);
       const poll = (isLast: boolean): ProgramEnd['reason'] | undefined => {
         if (isLast) return disk.isExceeded(isLast) ? 'disk' : undefined;
-        // A launcher that announces itself stays beside the program.
-        const allowed = limits.processes + (announces ? 1 : 0);
+        // A launcher that announces itself stays beside the program, and so does a broker.
+        const allowed = limits.processes + (announces ? (spec.hidden === undefined ? 1 : 2) : 0);
         return (
           exceededLimit(child, { ...limits, processes: allowed }, processes) ??
           (disk.isExceeded(isLast) ? 'disk' : undefined)

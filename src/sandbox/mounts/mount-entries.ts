@@ -14,6 +14,8 @@ export interface MountedFolder {
   readonly target: string;
   /** Relative paths of files and folders that programs see as empty. */
   readonly hidden: readonly string[];
+  /** Folders of installed packages, as programs see them, in which nothing is hidden. */
+  readonly free: readonly string[];
   /** To be called after the program: sets aside what it created under protected names, and returns warnings. */
   readonly finish: () => readonly string[];
 }
@@ -25,7 +27,11 @@ export interface MountEntriesOptions {
   readonly root: string;
   /** Whether programs see other files than this machine's. Otherwise nothing can be covered. */
   readonly isIsolating: boolean;
+  /** Whether programs could connect to sockets in the folder, which lead out of the sandbox. */
+  readonly hasSockets: boolean;
   readonly isHidden: (relative: string) => boolean;
+  /** Whether a file, by its absolute path, is hidden by what is in it. */
+  readonly isSecretDocument: (file: string) => boolean;
   /** Files that other tools run or obey: read-only also in a writable folder. */
   readonly isProtected: (relative: string) => boolean;
   readonly skillRoots: readonly string[];
@@ -48,13 +54,14 @@ export function mountEntries(mount: CheckedMount, options: MountEntriesOptions):
   const clashes = isIsolating && (isInside(source, root) || isInside(root, source));
   const target = clashes ? `/mnt/${path.basename(source)}` : source;
   const first: HostMount = { source, target, access };
-  if (!isIsolating) return { mounts: [first], target, hidden: [], finish: () => [] };
+  if (!isIsolating) return { mounts: [first], target, hidden: [], free: [], finish: () => [] };
   const found = search(mount, options);
   coverSecondNames(found, mount);
   const empty = found.hidden.length === 0 ? undefined : emptyEntries(workspace);
   return {
     target,
     hidden: found.hidden.map(({ path: relative }) => relative),
+    free: found.free.map((relative) => `${target}/${relative}`),
     finish: () => (access === 'write' ? setAside(source, found.names, search(mount, options).names) : []),
     mounts: [
       first,
@@ -77,12 +84,16 @@ interface Found {
   /** Protected names in a writable folder, also of links and of what is hidden. */
   readonly names: Map<string, string | undefined>;
   readonly hidden: { readonly path: string; readonly isFolder: boolean }[];
+  readonly free: string[];
 }
 
 /** Throws `policy/refused` for a folder that is too large to search. */
-function search({ source, access }: CheckedMount, { isHidden, isProtected, skillRoots }: MountEntriesOptions): Found {
+function search(
+  { source, access }: CheckedMount,
+  { isHidden, isProtected, isSecretDocument, hasSockets, skillRoots }: MountEntriesOptions,
+): Found {
   const isWritable = access === 'write';
-  const found: Found = { protected: [], names: new Map(), hidden: [] };
+  const found: Found = { protected: [], names: new Map(), hidden: [], free: [] };
   const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
   const waiting = [''];
   let count = 0;
@@ -106,7 +117,8 @@ function search({ source, access }: CheckedMount, { isHidden, isProtected, skill
         continue;
       }
       const isFolder = entry.isDirectory();
-      if (isHidden(relative)) {
+      const isDocument = entry.isFile() && isSecretDocument(path.join(source, relative));
+      if (isHidden(relative) || isDocument || (hasSockets && entry.isSocket())) {
         found.hidden.push({ path: relative, isFolder });
         continue;
       }
@@ -114,7 +126,7 @@ function search({ source, access }: CheckedMount, { isHidden, isProtected, skill
         found.protected.push(relative);
         continue;
       }
-      if (isFolder && !UNSEARCHED.has(entry.name)) waiting.push(relative);
+      if (isFolder) (UNSEARCHED.has(entry.name) ? found.free : waiting).push(relative);
     }
   }
   return found;

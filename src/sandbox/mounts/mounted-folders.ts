@@ -1,10 +1,11 @@
 import path from 'node:path';
 
-import { isWeaker, printable, shellWord, type AttachedWorkspace } from '#core';
+import { isWeaker, printable, shellWord, type AttachedWorkspace, type HiddenNames, type ProgramSpec } from '#core';
 import { isSeparate } from '../workspace/layout.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CheckedMount } from './check-mount.ts';
 import { mountEntries, type MountEntriesOptions } from './mount-entries.ts';
+import { secretDocuments } from './hidden-names.ts';
 import type { HostMount } from '../program-types.ts';
 
 /** The host folders that one program sees. */
@@ -15,6 +16,8 @@ interface MountedFolders {
   /** Where the program sees the project. */
   readonly project: string | undefined;
   readonly warnings: readonly string[];
+  /** What the executor hides from the program while it runs. */
+  readonly hidden: ProgramSpec['hidden'];
   /**
    * A command that starts the program only if each folder is the one that was checked. Executors mount by path, so between check and mount
    * another process could put a different folder or a link there.
@@ -26,6 +29,8 @@ interface MountedFolders {
 
 interface MountFoldersOptions extends Pick<MountEntriesOptions, 'isProtected' | 'skillRoots'> {
   readonly isHidden: (absolute: string, relative: string) => boolean;
+  /** Of the files that `isHidden` hides. */
+  readonly names: HiddenNames;
 }
 
 /** Hidden files that a warning names. */
@@ -36,10 +41,13 @@ const NOT_VERIFIED = 125;
 export function mountFolders(
   { place, attached }: Workspace,
   mounts: readonly CheckedMount[],
-  { isHidden, ...rules }: MountFoldersOptions,
+  { isHidden, names, ...rules }: MountFoldersOptions,
 ): MountedFolders {
   const { isolation } = attached.capabilities;
   const isIsolating = isolation !== 'none';
+  const hidesNames = isIsolating && mounts.length > 0 && attached.hidesNames?.() === true;
+  // Contents are read where no executor looks at the files that programs open: it takes time with every program.
+  const isSecretDocument = hidesNames ? () => false : secretDocuments(names);
   const found = mounts.map((mount) => ({
     ...mount,
     ...mountEntries(mount, {
@@ -47,12 +55,18 @@ export function mountFolders(
       workspace: place.root,
       root: attached.root,
       isIsolating,
+      // Where programs share the files of this machine, they have no sockets that connect.
+      hasSockets: isSeparate(attached),
+      isSecretDocument,
       isHidden: (relative) => isHidden(path.join(mount.source, relative), relative),
     }),
   }));
   return {
     mounts: found.flatMap((each) => each.mounts),
     targets: found.map(({ target }) => target),
+    hidden: hidesNames
+      ? { folders: found.map(({ target }) => target), free: found.flatMap(({ free }) => free), names }
+      : undefined,
     finish: () => found.flatMap((each) => each.finish()),
     verify: (argv) => (found.length === 0 ? argv : verifiedCommand(argv, found, attached)),
     project: found.find(({ isProject }) => isProject)?.target,

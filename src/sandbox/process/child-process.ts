@@ -98,7 +98,7 @@ export async function startChild(spec: ChildSpec, streams: RunStreams): Promise<
   const mark = randomUUID();
   const { command, args, env } = buildCommand(spec, mark);
   const pipes = await spec.pipes?.take();
-  const slots = childSlots(spec.inherited ?? [], spec.terminal === true ? undefined : spec.stdin);
+  const slots = childSlots(spec.inherited ?? [], spec.terminal === true ? undefined : spec.stdin, spec.identity);
   let child: ChildProcess;
   try {
     if (slots.uncovered.length > 0)

@@ -1,8 +1,9 @@
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, fchownSync, openSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { descriptorPath, namesIn, temporaryName, writeAll } from '#platform';
+import type { Identity } from '../program-types.ts';
 import { tryRead } from './proc.ts';
 
 /** O_CLOEXEC, as /proc/self/fdinfo shows it. */
@@ -62,7 +63,8 @@ export interface ChildSlots {
   close(): void;
 }
 
-export function childSlots(inherited: readonly Inherited[], stdin?: Uint8Array): ChildSlots {
+/** `owner` may open the input again by `/dev/stdin`. */
+export function childSlots(inherited: readonly Inherited[], stdin?: Uint8Array, owner?: Identity): ChildSlots {
   const opened: number[] = [];
   const close = (): void => {
     for (const descriptor of opened.splice(0)) closeSync(descriptor);
@@ -80,7 +82,7 @@ export function childSlots(inherited: readonly Inherited[], stdin?: Uint8Array):
       for (const descriptor of covered) stdio[descriptor - 3] = nothing;
     }
     let input: ChildSlots['input'] = stdin === undefined ? 'pipe' : 'ignore';
-    if (stdin !== undefined && stdin.length > 0) opened.push((input = openBytes(stdin)));
+    if (stdin !== undefined && stdin.length > 0) opened.push((input = openBytes(stdin, owner)));
     return { input, stdio, uncovered: leaking.filter((descriptor) => descriptor >= MAX_SLOT), close };
   } catch (error) {
     close();
@@ -92,11 +94,12 @@ export function childSlots(inherited: readonly Inherited[], stdin?: Uint8Array):
  * A descriptor at the start of these bytes: an unlinked file, not a pipe. The child has all of it at once, however busy this event loop
  * is, and can reopen it by `/dev/fd/N`.
  */
-function openBytes(bytes: Uint8Array): number {
+function openBytes(bytes: Uint8Array, owner?: Identity): number {
   const name = temporaryName(path.join(tmpdir(), 'skillwright-bytes'), '.tmp');
   const writing = openSync(name, 'wx', 0o600);
   try {
     writeAll(writing, bytes);
+    if (owner !== undefined && process.getuid?.() === 0) fchownSync(writing, owner.uid, owner.gid);
     return openSync(name, 'r');
   } finally {
     closeSync(writing);

@@ -7,7 +7,7 @@ export interface EnvironmentRequest {
   /** The path of the workspace as the program sees it. */
   readonly root: string;
   /** Absent for a command that runs without a skill. */
-  readonly skillName?: string;
+  readonly skill?: { readonly name: string; /** Below `skills`. */ readonly folder: string } | undefined;
   /** Below the workspace, with forward slashes: `runs/0001`. */
   readonly runFolder: string;
   /** The private folder of the skill, below the workspace: `home/pdf-1a2b3c4d`. */
@@ -62,7 +62,7 @@ export function programEnvironment(request: EnvironmentRequest): ProgramEnvironm
 }
 
 function ownVariables(request: EnvironmentRequest): [string, string][] {
-  const { root, skillName, runFolder, home, project, hasMounts = false, programFolders = [], idempotencyKey } = request;
+  const { root, skill, runFolder, home, project, hasMounts = false, programFolders = [], idempotencyKey } = request;
   const run = `${root}/${runFolder}`;
   return [
     ['PATH', [...programFolders, ...PROGRAM_FOLDERS].join(':')],
@@ -86,11 +86,11 @@ function ownVariables(request: EnvironmentRequest): [string, string][] {
       : ([['SKILLWRIGHT_IDEMPOTENCY_KEY', idempotencyKey]] satisfies [string, string][])),
     ...(project === undefined ? [] : ([['PROJECT_DIR', project]] satisfies [string, string][])),
     ...(hasMounts ? FOREIGN_REPOSITORIES : []),
-    ...(skillName === undefined
+    ...(skill === undefined
       ? []
       : ([
-          ['SKILL_NAME', skillName],
-          ['SKILL_DIR', `${root}/skills/${skillName}`],
+          ['SKILL_NAME', skill.name],
+          ['SKILL_DIR', `${root}/skills/${skill.folder}`],
         ] satisfies [string, string][])),
   ];
 }

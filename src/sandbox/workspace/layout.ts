@@ -47,6 +47,11 @@ export function countedFolders(
 export const SKILL_LINKS = { out: '../../out', work: '../../work', inputs: '../../work/inputs' } as const;
 export const SKILL_LINK_NAMES = ['out', 'work', 'inputs'] as const satisfies readonly (keyof typeof SKILL_LINKS)[];
 
+/** Where the links lead, in a workspace or in another folder that holds its own `out` and `work`. */
+export function linkedFolders(out: string, work = out): Readonly<Record<keyof typeof SKILL_LINKS, string>> {
+  return { out: path.join(out, 'out'), work: path.join(work, 'work'), inputs: path.join(work, 'work/inputs') };
+}
+
 export interface Base {
   /** Absolute, with links resolved. */
   readonly root: string;

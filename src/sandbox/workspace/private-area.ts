@@ -8,9 +8,18 @@ import path from 'node:path';
 
 import { failure, quoted, toRelativePath, type Action, type ActionProblem, type OfType, isProblem } from '#core';
 import { inConfined, isDirectory, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
-import { AREAS_FOLDER, HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, isSeparate, makeInside } from './layout.ts';
+import {
+  AREAS_FOLDER,
+  HOMES_FOLDER,
+  WRITABLE_FOLDERS,
+  isRoot,
+  isSeparate,
+  linkedFolders,
+  makeInside,
+} from './layout.ts';
+import { copyOwnFolders } from './own-folders.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
-import type { HostMount } from '../program-types.ts';
+import type { HostMount, StagedSkill } from '../program-types.ts';
 
 export interface PrivateArea {
   /** Host folder with the program's own `work/`, which the skill keeps for its next program. */
@@ -36,7 +45,11 @@ type AreaForSecrets =
 const BRING = 'bring a file with inputs from workspace://work/... or workspace://out/...';
 
 /** The folders of a program that gets secrets: its own as soon as another skill has run a program in the workspace. */
-export function areaForSecrets(workspace: Workspace, home: string, run: RunFolder): AreaForSecrets {
+export function areaForSecrets(
+  workspace: Workspace,
+  skill: StagedSkill | undefined,
+  { home, run }: { readonly home: string; readonly run: RunFolder },
+): AreaForSecrets {
   const { place, attached } = workspace;
   const others = readdirSync(path.join(place.root, HOMES_FOLDER))
     .filter((name) => name !== path.basename(home))
@@ -58,12 +71,16 @@ export function areaForSecrets(workspace: Workspace, home: string, run: RunFolde
     };
   return {
     type: 'area',
-    area: openPrivateArea(workspace, home, run),
+    area: openPrivateArea(workspace, skill, { home, run }),
     warnings: [`this program has secrets, so its work/ and out/ hold no files of ${names}; ${BRING}`],
   };
 }
 
-function openPrivateArea({ place, attached, identity }: Workspace, home: string, run: RunFolder): PrivateArea {
+function openPrivateArea(
+  { place, attached, identity }: Workspace,
+  skill: StagedSkill | undefined,
+  { home, run }: { readonly home: string; readonly run: RunFolder },
+): PrivateArea {
   const name = path.basename(home);
   const owner = { mode: 0o700, owner: identity };
   // Programs of another user have to traverse these, but must not change them.
@@ -78,6 +95,7 @@ function openPrivateArea({ place, attached, identity }: Workspace, home: string,
   makeInside(once, 'out', owner);
   makeInside(once, 'runs', owner);
   makeInside(path.join(once, 'runs'), run.name, owner);
+  if (skill !== undefined) copyOwnFolders(skill, linkedFolders(once, root));
   const ownRun = path.join(once, 'runs', run.name);
   return {
     root,

@@ -5,7 +5,7 @@
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, renameSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 
-import { isValidName, quoted, SkillError } from '#core';
+import { isFolderName, quoted, SkillError } from '#core';
 import {
   digestName,
   isSystemError,
@@ -41,12 +41,9 @@ export interface Snapshots {
   find(name: string, digest: string): Promise<Snapshot | undefined>;
 }
 
-/** Device names of Windows. */
-const DEVICE_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
-
 /** Validates a name before it becomes part of a path. Throws `skill/invalid`. */
 export function checkSkillName(name: string, dir: string): void {
-  if (isValidName(name) && !DEVICE_NAME.test(name)) return;
+  if (isFolderName(name)) return;
   throw new SkillError({
     code: 'skill/invalid',
     message: `the skill name ${quoted(name)} cannot be used as a folder name`,

@@ -1,9 +1,10 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { quoted, SkillError } from '#core';
 import { copyTree, isSystemError, removeTree } from '#platform';
 import { SKILL_LINKS, ioFailed, isRoot, makeInside, makeTemporary, type Base } from './layout.ts';
+import { listOwnFolders } from './own-folders.ts';
 import { addedLinks, discard, isRenamed, type Snapshot } from './snapshots.ts';
 
 export interface StageOptions {
@@ -44,6 +45,10 @@ async function copyInPlace(snapshot: Snapshot, target: string, { base, signal }:
     const options = { to: copy, permissions: 'writable', leaveOut, links: SKILL_LINKS, signal } as const;
     const copied = await copyTree(snapshot.path, options);
     if (copied.type === 'refused' || copied.digest !== snapshot.digest) throw corrupted(snapshot);
+    for (const name of listOwnFolders(copy)) {
+      await removeTree(path.join(copy, name));
+      symlinkSync(SKILL_LINKS[name], path.join(copy, name));
+    }
     if (isRenamed(copy, target)) return;
     await discard(base, target);
     if (!isRenamed(copy, target)) throw corrupted(snapshot);

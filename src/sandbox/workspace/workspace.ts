@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
-import type { AttachedWorkspace, Executor } from '#core';
+import { isValidName, toSlug, type AttachedWorkspace, type Executor } from '#core';
 import { isSystemError, openTreeDigests, sha256, thisProcess } from '#platform';
 import { executorFailed } from '../executors/failures.ts';
 import { writeFolderOwner } from './folder-owner.ts';
@@ -15,6 +15,7 @@ import {
   ioFailed,
   isRoot,
   isSeparate,
+  linkedFolders,
   makeHome,
   makeInside,
   makeTemporary,
@@ -33,6 +34,7 @@ import {
   type Snapshot,
   type Snapshots,
 } from './snapshots.ts';
+import { copyOwnFolders } from './own-folders.ts';
 import { stageSnapshot } from './stage.ts';
 import { withinTime } from '../process/child-process.ts';
 import type { StagedSkill, WorkspaceFolder, Identity } from '../program-types.ts';
@@ -69,7 +71,7 @@ export interface Workspace {
   /** Owner of the writable folders, where it is not the current user. */
   readonly identity: Identity | undefined;
   readonly metadata: WorkspaceMetadata;
-  /** Problems while it was opened. */
+  /** Problems while it was opened and skills were staged. */
   readonly warnings: readonly string[];
   /** Stages a skill once: it stays as it is, whatever happens to its folder, until another digest is requested. */
   stage(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<StagedSkill>;
@@ -98,6 +100,7 @@ const SWEEP_MS = 2_000;
 /** An executor that does not end its programs within this time is broken. */
 const DETACH_MS = 30_000;
 const MAX_RUNS = 100_000;
+const DIGITS = 8;
 
 export function openWorkspaces({ base: folder, now = Date.now, keptForMs = WEEK_MS }: WorkspacesOptions): Workspaces {
   const base = openBase(folder);
@@ -222,6 +225,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
   const { id, root } = place;
   const identity = isRoot() ? executor.identity : undefined;
   const staging = new Map<string, Promise<StagedSkill>>();
+  const warnings = read.warning === undefined ? [] : [read.warning];
   let { metadata } = read;
   let runs = lastRun(root);
   let closing: Promise<void> | undefined;
@@ -246,6 +250,9 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     const stagedSkill: StagedSkill = { name: skill.name, digest, snapshot };
     const mode = isSeparate(attached) ? 'mount' : 'copy';
     await stageSnapshot({ name: skill.name, digest, path: snapshot }, { base, root, mode, signal });
+    // A kept workspace has them already, as its programs left them.
+    if (!metadata.skills.some(({ name, digest: before }) => name === skill.name && before === digest))
+      warnings.push(...copyOwnFolders(stagedSkill, linkedFolders(root)));
     record((before) => ({
       ...before,
       skills: [
@@ -276,7 +283,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     attached,
     identity,
     base,
-    warnings: read.warning === undefined ? [] : [read.warning],
+    warnings,
     get metadata() {
       return metadata;
     },
@@ -308,8 +315,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     homeOf(skill) {
       refuseClosed();
       // Two sources may have a skill of the same name.
-      const name = skill === undefined ? 'none' : `${skill.name}-${sha256(skill.source).slice(0, 8)}`;
-      return makeHome(root, name, identity);
+      return makeHome(root, skill === undefined ? 'none' : homeName(skill), identity);
     },
     record,
     note(change) {
@@ -324,6 +330,12 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
       return closing;
     },
   };
+}
+
+/** A slug, because programs often fail where the path of their home has a space or a colon. */
+function homeName({ name, source }: { readonly name: string; readonly source: string }): string {
+  const slug = isValidName(name) ? name : (toSlug(name, DIGITS + 1) ?? 'skill');
+  return `${slug}-${sha256(slug === name ? source : JSON.stringify([name, source])).slice(0, DIGITS)}`;
 }
 
 function lastRun(root: string): number {

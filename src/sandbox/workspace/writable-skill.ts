@@ -3,7 +3,8 @@ import path from 'node:path';
 
 import { toRelativePath, type RelativePath, isProblem } from '#core';
 import { copyTree, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
-import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, isSeparate, makeInside } from './layout.ts';
+import { SKILL_LINKS, isRoot, isSeparate, makeInside } from './layout.ts';
+import { listOwnFolders } from './own-folders.ts';
 import { addedLinks } from './snapshots.ts';
 import type { Workspace } from './workspace.ts';
 import type { HostMount, StagedSkill } from '../program-types.ts';
@@ -44,7 +45,7 @@ export async function writableSkill(
   const copied = await copyTree(skill.snapshot, {
     to: copy,
     permissions: 'writable',
-    leaveOut: addedLinks(skill.snapshot),
+    leaveOut: [...addedLinks(skill.snapshot), ...listOwnFolders(skill.snapshot)],
     links: SKILL_LINKS,
     limits: LIMITS,
     owner: identity,
@@ -92,17 +93,9 @@ function takeNewFiles(copy: string, snapshot: string, root: string): Changes {
   }
 }
 
-/**
- * A skill with an `out/`, `work/` or `inputs/` of its own has no link of that name to the folder of the workspace: what it writes there
- * goes where the link would have led.
- */
 function isWritten(root: string, file: RelativePath, bytes: Uint8Array): boolean {
-  const link = SKILL_LINK_NAMES.find((name) => file.startsWith(`${name}/`));
-  // The links lead from skills/<name> to folders of the workspace.
-  const target = path.posix.join('skills/any', link === undefined ? SKILL_LINKS.out : SKILL_LINKS[link]);
-  const place = toRelativePath(`${target}/${link === undefined ? file : file.slice(link.length + 1)}`);
-  const mayReplace = link === undefined ? isAbsent : () => true;
-  return !isProblem(place) && writeBeneath(root, place, bytes, { mayReplace }).type === 'written';
+  const place = toRelativePath(`out/${file}`);
+  return !isProblem(place) && writeBeneath(root, place, bytes, { mayReplace: isAbsent }).type === 'written';
 }
 
 /** A file that the program already put into `out/` is what it wants to be seen. */
@@ -123,12 +116,6 @@ function findChange(
   return found.bytes.equals(old.bytes) ? 'same' : 'changed';
 }
 
-/** Where files of the skill folder went. */
-function folders(files: readonly string[]): string {
-  const names = files.map((file) => SKILL_LINK_NAMES.find((name) => file.startsWith(`${name}/`)) ?? 'out');
-  return [...new Set(names)].map((name) => (name === 'inputs' ? 'work/inputs/' : `${name}/`)).join(' and ');
-}
-
 function namedChanges(skill: string, { moved, lost }: Changes): readonly string[] {
   const named = (files: readonly string[]): string =>
     [
@@ -136,9 +123,7 @@ function namedChanges(skill: string, { moved, lost }: Changes): readonly string[
       ...(files.length > MAX_NAMED ? [`${String(files.length - MAX_NAMED)} more`] : []),
     ].join(', ');
   return [
-    ...(moved.length === 0
-      ? []
-      : [`written into the folder of ${skill} and moved to ${folders(moved)}: ${named(moved)}`]),
+    ...(moved.length === 0 ? [] : [`written into the folder of ${skill} and moved to out/: ${named(moved)}`]),
     ...(lost.length === 0
       ? []
       : [`changed in a copy of ${skill} that is discarded: ${named(lost)}; write to $OUTPUT_DIR to keep files`]),

@@ -3,6 +3,7 @@ import { CHINESE_PATTERNS } from './chinese.ts';
 import { CONTEXTUAL_PATTERNS } from './contextual.ts';
 import { CONTROL_PATTERNS } from './control.ts';
 import { DAMAGE_PATTERNS } from './damage.ts';
+import { FLOW_END_PATTERNS } from './flow-ends.ts';
 import { USER_DECEPTION_PATTERNS } from './user-deception.ts';
 import { RUNNING_PATTERNS } from './running.ts';
 import { SECRET_PATTERNS } from './secrets.ts';
@@ -15,4 +16,5 @@ export const PATTERNS: readonly Pattern[] = [
   ...CONTEXTUAL_PATTERNS,
   ...USER_DECEPTION_PATTERNS,
   ...CHINESE_PATTERNS,
+  ...FLOW_END_PATTERNS,
 ];

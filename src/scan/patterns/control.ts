@@ -83,7 +83,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   ...patterns('prose', 'conceal-from-user', [
     {
       evenDenied: true,
-      find: /\b(?:do not|don't|never|must not|should not|shouldn't|does not|doesn't|without|avoid|not be|are not|is not|not) (?:ever )?(?:tell(?:ing)?|mention(?:ed|ing)?|inform(?:ed|ing)?|notify(?:ing)?|notified|reveal(?:ed|ing)?|disclos(?:e|ed|ing)|show(?:n|ing)?|report(?:ed|ing)?|alert(?:ed|ing)?|warn(?:ed|ing)?|display(?:ed|ing)?|surfaced?|prompt(?:ed)?) (?:(?:this|it|that|any of this|these|them|anything|about|of|in|to|the|to the|for|standard|output|\w{1,12}) ){0,4}(?:users?|human|operator|customer|people|owner|standard output)\b/g,
+      find: /\b(?:do not|don't|never|must not|should not|shouldn't|does not|doesn't|without|avoid|not be|are not|is not|not) (?:ever )?(?:tell(?:ing)?|mention(?:ed|ing)?|inform(?:ed|ing)?|notify(?:ing)?|notified|reveal(?:ed|ing)?|disclos(?:e|ed|ing)|show(?:n|ing)?|report(?:ed|ing)?|alert(?:ed|ing)?|warn(?:ed|ing)?|display(?:ed|ing)?|surfaced?|prompt(?:ed)?) (?:(?:this|it|that|any of this|these|them|anything|about|of|in|to|the|to the|for|standard|output|\w{1,12}) ){0,4}(?:users?|human|operator|customer|people|owner|standard output)\b(?! to (?:run|type|open|copy|paste|execute|install|edit|use)\b)/g,
       unless:
         /\b(?:error codes?|stack traces?|raw (?:json|errors?|output)|jargon|technical details|internal (?:ids?|errors?|paths?)|spoiler|secrets?|passwords?|api keys?|tokens?|credentials?|which (?:option|tool)|how to|what to do|can't|unless)\b/,
       says: 'instructs to hide something from the user',

@@ -19,6 +19,8 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
       find: /\bmkfs(?:\.\w{2,6})? \/dev|\bdd\b[^\n]{0,60}\bof=\/dev\/(?:sd|nvme|hd|disk|vd|mmc)|\bformat c:|\bdiskpart\b[^\n]{0,40}clean|> ?\/dev\/sd[a-z]|\bwipefs -a|\bvssadmin delete shadows|\bwbadmin delete|\btmutil delete|\bcipher \/w:/g,
       severity: 'critical',
       unless: /\b(?:block|deny|dangerous|forbid|refus|reject|hook|guard|pattern|disallow|never)/,
+      // How an installation medium is written.
+      milder: /\bdd\b[^\n]{0,40}\bif=[^\s]{1,120}\.(?:iso|img)\b/,
       says: 'destroys a disk or its backups',
     },
     {

@@ -45,7 +45,7 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
     {
       severity: 'critical',
       find: /\b(?:curl|wget|fetch)\b[^\n]{0,120}(?:http:\/\/|\/\/\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|\/\/(?:bit\.ly|tinyurl\.com|t\.co|is\.gd|cutt\.ly|rebrand\.ly|pastebin\.com|paste\.ee|hastebin\.com|rentry\.co|glot\.io|transfer\.sh|0x0\.st|termbin\.com|ix\.io|ghostbin\.com|webhook\.site)\b)/g,
-      also: /\| ?(?:sudo )?(?:env )?(?:ba|z|da|k)?sh\b|\| ?(?:sudo )?(?:python3?|node|perl|ruby|php)\b/,
+      also: /\| ?(?:sudo )?(?:env )?(?:ba|z|da|k)?sh\b|\| ?(?:sudo )?(?:python3?|node|perl|ruby|php)\b(?! -(?:m json|[ce]\b))/,
       unless: /\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b|\| ?python3? -m json/,
       says: 'executes code from an insecure or short-lived URL',
     },

@@ -106,7 +106,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
       says: 'puts command output into a request',
     },
     {
-      find: /(?:\bcat\b|\btar\b|\bzip\b|<)[^\n]{0,80}\| ?(?:nc|ncat|netcat) [\w.$-]{2,60} \d{2,5}|\b(?:scp|rsync|rclone copy|aws s3 cp|gsutil cp)\b[^\n]{0,60}(?:~\/\.|\.ssh|\.aws|\.env\b|\/etc\/)/g,
+      find: /(?:\bcat\b|\btar\b|\bzip\b|<)[^\n]{0,80}\| ?(?:nc|ncat|netcat) [\w.$-]{2,60} \d{2,5}|\b(?:scp|rsync|rclone copy|aws s3 cp|gsutil cp)\b[^\n]{0,60}(?<!-i )(?:~\/\.|(?<!~\/)\.ssh|(?<!~\/)\.aws|(?<!~\/)\.env\b|\/etc\/)/g,
       says: 'sends files to a host',
     },
   ]),

@@ -114,10 +114,10 @@ if __name__ == "__main__":
           evals: [
             {
               id: 1,
-              prompt: `A request that ${name} is for`,
-              expected_output: 'What a good answer has in it',
+              prompt: `REPLACE ME: a request that ${name} is for`,
+              expected_output: 'REPLACE ME: what a right answer contains',
               files: [],
-              expectations: ['The answer names its source'],
+              expectations: ['REPLACE ME: one statement that holds for a right answer'],
             },
           ],
         },
@@ -129,8 +129,8 @@ if __name__ == "__main__":
       'evals/trigger-eval.json',
       `${JSON.stringify(
         [
-          { query: `A request that ${name} is for`, should_trigger: true },
-          { query: 'A request that sounds like it and is not', should_trigger: false },
+          { query: `REPLACE ME: a request that ${name} is for`, should_trigger: true },
+          { query: 'REPLACE ME: a request that sounds like it and is not', should_trigger: false },
         ],
         undefined,
         2,

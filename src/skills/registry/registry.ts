@@ -24,10 +24,10 @@ export type IndexRoot = Pick<SkillRoot, 'source' | 'path'> & Partial<SkillRoot>;
 
 /** Scans once. The roots are an option, or a list of their own, highest priority first. */
 export async function buildIndex(
-  given: RegistryOptions | readonly IndexRoot[],
+  rootsOrOptions: RegistryOptions | readonly IndexRoot[],
   more: Omit<RegistryOptions, 'roots'> = {},
 ): Promise<SkillIndex> {
-  const options = 'roots' in given ? given : { ...more, roots: given.map(toRoot) };
+  const options = 'roots' in rootsOrOptions ? rootsOrOptions : { ...more, roots: rootsOrOptions.map(toRoot) };
   const { index } = await scanOnce(options, openState(options));
   return index;
 }

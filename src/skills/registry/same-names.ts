@@ -2,12 +2,20 @@ import { compareText, type Profile, type SkillEntry } from '#core';
 import { sha256 } from '#platform';
 import { nameKey, sortSkills, type SkillIndex } from './index-skills.ts';
 
-/**
- * Decides again which skill has a name that several folders of one root declare, by the rule of a system instead of the time of change,
- * which copying a tree alters. With `folder`, each of them is a skill of its own, called like its folder.
- */
-export function settleSameNames(index: SkillIndex, rule: Profile['sameNames']): SkillIndex {
-  if (rule === undefined) return index;
+interface NameRule {
+  /** By the rule of a system instead of the time of change, which copying a tree alters. With `folder`, each is called like its folder. */
+  readonly rule?: Profile['sameNames'];
+  /** Each name goes to the first of its skills for which this is true; the others keep their order behind them. */
+  readonly isPreferred?: (skill: SkillEntry) => boolean;
+}
+
+/** Decides again which skill has a name that several folders declare. */
+export function settleSameNames(index: SkillIndex, { rule, isPreferred }: NameRule): SkillIndex {
+  const settled = rule === undefined ? index : settleByRule(index, rule);
+  return isPreferred === undefined ? settled : settlePreferred(settled, isPreferred);
+}
+
+function settleByRule(index: SkillIndex, rule: NonNullable<NameRule['rule']>): SkillIndex {
   const found = findFolders(index);
   const named = rule === 'folder' ? nameByFolder(found) : found;
   if (named === found && index.shadowed.length === 0) return index;
@@ -97,4 +105,29 @@ function compareFound(a: Found, b: Found): number {
     Number(a.sameAs !== undefined) - Number(b.sameAs !== undefined) ||
     compareText(a.entry.dir, b.entry.dir)
   );
+}
+
+function settlePreferred(index: SkillIndex, isPreferred: (skill: SkillEntry) => boolean): SkillIndex {
+  const [preferred, others] = [index.all.filter(isPreferred), index.all.filter((skill) => !isPreferred(skill))];
+  // The winner of a name is the first of `all`, which is sorted by name.
+  const all = [...preferred, ...others].toSorted((a, b) => compareText(nameKey(a.name), nameKey(b.name)));
+  const skills = all.filter(({ name }, at) => at === 0 || nameKey(all[at - 1]?.name ?? '') !== nameKey(name));
+  const lost = index.skills.filter((skill) => !skills.includes(skill));
+  if (lost.length === 0) return index;
+  const winners = new Map(skills.map(({ name, dir }) => [nameKey(name), dir] as const));
+  const shadowed = [
+    ...index.shadowed.filter(({ dir }) => !skills.some((skill) => skill.dir === dir)),
+    ...lost.map(({ name, source, dir, meta }) => ({
+      name,
+      source,
+      version: meta['version'],
+      dir,
+      by: '',
+      reason: 'untrusted' as const,
+    })),
+  ].map((one) => (one.reason === 'same-directory' ? one : { ...one, by: winners.get(nameKey(one.name)) ?? one.by }));
+  // Caches of what is derived from an index go by its hash.
+  const indexHash = `sha256:${sha256(JSON.stringify([index.indexHash, ...lost.map(({ dir }) => dir)]))}`;
+  const report = { ...index.report, conflicts: shadowed, indexHash };
+  return { ...index, all, skills: sortSkills(skills), shadowed, report, indexHash };
 }

@@ -56,3 +56,26 @@ export function inOrder(first: ActionPattern, then: ActionPattern) {
   // oxlint-disable-next-line unicorn/no-thenable
   return { first, then };
 }
+
+/** What a test compares: each case without its place and skills, and each problem with its file and line. */
+export function shown({ cases, problems, passedOver }: ReadCases) {
+  return {
+    cases: cases.map(({ id, input, expect: expected, limits, tags, repeat, timeoutMs, files }) => ({
+      id,
+      input,
+      expect: expected,
+      ...(Object.keys(limits).length === 0 ? {} : { limits }),
+      ...(tags.length === 0 ? {} : { tags }),
+      ...(repeat === 1 ? {} : { repeat }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(files.length === 0 ? {} : { files: files.map((file) => path.basename(file)) }),
+    })),
+    problems: problems.map(
+      ({ file, line, severity, message }) => `${path.basename(file)}:${String(line)} ${severity}: ${message}`,
+    ),
+    passedOver: passedOver.map(({ file, reason }) => `${path.basename(file)}: ${reason}`),
+  };
+}
+
+/** Rubric lines with any ids. */
+export const lines = (...texts: readonly string[]) => texts.map((text) => ({ id: expect.any(String), text }));

@@ -97,12 +97,17 @@ describe('linear regular expressions', () => {
     ['\\q', 'invalid regular expression: Invalid escape'],
     ['\\p{Nothing}', 'invalid regular expression: Invalid property name'],
     ['^*', 'invalid regular expression: Nothing to repeat'],
-    ['(?i)a', 'invalid regular expression: Invalid group'],
+    ['a(?i)', 'invalid regular expression: Invalid group'],
   ])('rejects %s', (source, reason) => {
     const reading = readLinearRegex(source);
     expect(reading.type === 'refused' ? reading.message : reading).toContain(
       `cannot use the regular expression "${source}": ${reason}`,
     );
+  });
+
+  test('reads flags at the start of an expression', () => {
+    const reading = readLinearRegex('(?is)A.b');
+    expect(reading.type === 'regex' && reading.regex.test('a\nB')).toBe(true);
   });
 
   test.each([

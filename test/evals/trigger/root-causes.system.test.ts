@@ -57,7 +57,10 @@ describe('root causes', () => {
     for (const place of ['.agents/skills', '.claude/skills', 'home/.agents/skills'])
       writeSkill(path.join(root, place, 'tables'), { description: 'The installed copy. Use it never.' });
     writeFiles(root, {
-      'new/tables/evals/trigger-eval.json': JSON.stringify([{ query: 'tables', should_trigger: true }]),
+      'new/tables/evals/trigger-eval.json': JSON.stringify([
+        { query: 'tables', should_trigger: true },
+        { query: 'Sing a song', should_trigger: false },
+      ]),
     });
     writeSkill(path.join(root, 'new/tables'), { description: 'The candidate for tables. Use it for tables.' });
     mkdirSync(path.join(root, 'home'), { recursive: true });
@@ -68,7 +71,7 @@ describe('root causes', () => {
     const index: unknown = JSON.parse(readFileSync(path.join(first?.run ?? '', 'index.json'), 'utf8'));
     expect(JSON.stringify(index)).toContain('The candidate for tables');
     expect(JSON.stringify(index)).not.toContain('The installed copy');
-    expect(report.results.map(verdictLine)).toEqual([`${first?.case ?? ''} with passed tables`]);
+    expect(report.results.slice(0, 1).map(verdictLine)).toEqual([`${first?.case ?? ''} with passed tables`]);
   });
 
   test('3. concurrent runs are isolated and give the same results as sequential runs', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -224,5 +224,51 @@ describe('a project gains nothing', () => {
     expect(after.skills.filter((name) => !before.skills.includes(name))).toEqual([]);
     expect(after.lines).toBeLessThanOrEqual(before.lines);
     expect(after.hasPrograms).toBe(false);
+  });
+
+  verifies('POL-13', 'by the skills in its folders, whatever they are called, until they are trusted', async () => {
+    const folder = fc.constantFrom('.agent/skills', '.agents/skills', '.claude/skills', '.codex/skills', 'skills');
+    const name = fc.constantFrom('pdf', 'PDF', 'csv', 'mail', 'other', 'user', '..', 'p\u0440df');
+    const theirSkill = fc.record({
+      folder,
+      at: fc.constantFrom('pdf', 'csv', 'zzz', 'group/pdf', 'user'),
+      name,
+      isLink: fc.boolean(),
+      fields: fc.subarray(['allowed-tools: Bash(*)', 'metadata:\n  version: "99"', 'user-invocable: false']),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(theirSkill, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom(...VOCABULARY_NAMES),
+        async (theirs, vocabulary) => {
+          const { project, home, write } = world();
+          write('user', { vocabulary });
+          for (const own of ['pdf', 'csv', 'mail'])
+            writeSkill(path.join(home, '.agent/skills', own), { body: `Mine: ${own}.` });
+          const decided = async (): Promise<object> => {
+            const runtime = await createRuntime({ cwd: project, home, env: {}, builtin: false, cache: false });
+            const session = await runtime.startSession({ approve: () => false });
+            const { skills, emptyReason: _, ...offer } = session.offer;
+            const loaded = await Promise.all(
+              [...skills, ...theirs.map((skill) => skill.name)].map(async (skill) => {
+                const observation = await session.perform({ type: 'load_skill', skill });
+                return observation.type === 'skill-loaded' ? [skill, observation.text] : [];
+              }),
+            );
+            return { skills, offer, loaded: loaded.filter((one) => one.length > 0) };
+          };
+          const before = await decided();
+          for (const { folder: below, at, name: called, isLink, fields } of theirs) {
+            const dir = path.join(project, below, at);
+            if (existsSync(dir)) continue;
+            mkdirSync(path.dirname(dir), { recursive: true });
+            if (isLink) symlinkSync(path.join(home, '.agent/skills/csv'), dir);
+            else writeSkill(dir, { name: called, body: 'Theirs.', fields });
+          }
+          expect(JSON.stringify(await decided())).toBe(JSON.stringify(before));
+        },
+      ),
+      { numRuns: 20 },
+    );
   });
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { landlockVersion } from '../../../src/sandbox/executors/landlock/executor.ts';
+import { landlockVersion } from '../../../src/sandbox/executors/landlock/version.ts';
 import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { openIndex, openRegistry } from './package-index.ts';

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../conformance/verifies.ts';
 import { programEnvironment } from '../../../src/sandbox/process/program-environment.ts';
 
-const request = { root: '/workspace', skillName: 'pdf', runFolder: 'runs/1', home: 'home/pdf-1a2b3c4d' };
+const request = {
+  root: '/workspace',
+  skill: { name: 'pdf', folder: 'pdf' },
+  runFolder: 'runs/1',
+  home: 'home/pdf-1a2b3c4d',
+};
 
 function refusal(declared: Readonly<Record<string, string>>): string | undefined {
   const made = programEnvironment({ ...request, declared });

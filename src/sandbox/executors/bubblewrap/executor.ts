@@ -7,12 +7,14 @@ import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
 import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
-import { PERL, gatePlan } from '../namespaces/executor.ts';
-import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
+import { gatePlan, launcherScript } from '../namespaces/executor.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
 import { encodePlan } from '../namespaces/plan.ts';
 import { encodeArguments, sandboxArguments, NEEDED_OPTIONS } from './arguments.ts';
 import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
 import { unavailable } from '../linux/unavailable.ts';
+import { PERL } from '../linux/perl.ts';
+import { hasBroker } from '../landlock/version.ts';
 import { textSink } from '../output-sinks.ts';
 
 type KeptBytes = ReturnType<typeof keepBytes>;
@@ -49,7 +51,7 @@ export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
   const { entries } = EMPTY_REQUEST;
   const profile = sandboxArguments({ ...EMPTY_REQUEST, filter: 0, files: entries.map(() => 0) });
   const gate = gatedCommand({ ...EMPTY_REQUEST, lateEnv: {} });
-  const inner = isPresent(PERL) ? [LAUNCHER_SCRIPT, gatePlan(EMPTY_REQUEST)] : [];
+  const inner = isPresent(PERL) ? [LAUNCHER_WITH_BROKER, BROKER_SCRIPT, gatePlan(EMPTY_REQUEST)] : [];
   const { bridge, ...settings } = options;
   const tool = options.command ?? findBubblewrap();
   return `bubblewrap ${sandboxFingerprint(tool, [profile, gate, inner, settings, bridge !== undefined])}`;
@@ -62,6 +64,7 @@ function bubblewrapLauncher(command = findBubblewrap(), hasPerl = isPresent(PERL
     isolation: 'bubblewrap',
     install: `${INSTALL_BUBBLEWRAP} (0.8 or newer), on a kernel with unprivileged user namespaces`,
     check: async (options) => await checkInstalled(command, options),
+    hidesNames: () => hasPerl && hasBroker(),
     open: (filter) => openBubblewrap(command ?? 'bwrap', filter, hasPerl),
   };
 }
@@ -107,12 +110,12 @@ interface InnerCommand {
 function innerCommand(request: LaunchRequest, planDescriptor: number | undefined): InnerCommand {
   if (planDescriptor !== undefined)
     return {
-      argv: [PERL, '-e', LAUNCHER_SCRIPT, String(planDescriptor)],
+      argv: [PERL, '-e', launcherScript(request), String(planDescriptor)],
       env: {},
       plan: encodePlan(gatePlan(request)),
     };
   const { early, late } = splitEnvironment(request.env);
-  return { env: early, ...gatedCommand({ argv: request.argv, limits: request.limits, lateEnv: late }) };
+  return { env: early, ...gatedCommand({ ...request, lateEnv: late }) };
 }
 
 function launch(command: string, request: LaunchRequest, { filter, keep, hasPerl }: WorkspaceFiles): LaunchCommand {

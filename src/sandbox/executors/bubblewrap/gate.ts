@@ -7,6 +7,7 @@ export const WORDS_FILE = '/run/skillwright/words';
 export interface Gate {
   readonly argv: readonly string[];
   readonly limits: ProcessLimits;
+  readonly storesInput?: boolean;
   /** Variables that would affect the gate's own shell: exported after its checks. */
   readonly lateEnv: Readonly<Record<string, string>>;
 }
@@ -44,6 +45,8 @@ export function gatedCommand(gate: Gate): GatedCommand {
     "printf '\\006' >&2",
     // The host answers once the processes are in their control group.
     'read -r held',
+    // Programs cannot open a socket by /dev/stdin.
+    ...(gate.storesInput === true ? ['cat > /tmp/.input', 'exec < /tmp/.input', 'rm /tmp/.input'] : []),
     ...Object.entries(gate.lateEnv).map(([name, value]) => `export ${name}=${shellWord(value)}`),
     ...(isLong ? [`. ${WORDS_FILE}`] : []),
     'exec "$@"',

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { toProblem, type ProgramEnd } from '#core';
 import { removeTree, temporaryName } from '#platform';
 import { SKILL_LINKS, isRoot } from '../../workspace/layout.ts';
+import { listOwnFolders } from '../../workspace/own-folders.ts';
 import { engineFailure, type EngineClient } from './client.ts';
 import { INSIDE } from './settings.ts';
 import { extractTree } from './extract-tree.ts';
@@ -37,10 +38,13 @@ function* packWorkspace({ place, user, folders }: CopiedWorkspace): Generator<Pa
   for (const { name, snapshot } of place.skills) {
     const prefix = `skills/${name}/`;
     yield packFolder(`skills/${name}`, ROOT);
-    yield* packTree(snapshot, { prefix, owner: ROOT });
-    const own = new Set(readdirSync(snapshot));
+    const own = new Set<string>(listOwnFolders(snapshot));
+    const isOwn = (file: string): boolean => own.has(file.slice(prefix.length).split('/')[0] ?? '');
+    for (const entry of packTree(snapshot, { prefix, owner: ROOT, emptied: own }))
+      if (!isOwn(entry.header.name)) yield entry;
+    const others = new Set(readdirSync(snapshot).filter((file) => !own.has(file)));
     for (const [link, target] of Object.entries(SKILL_LINKS))
-      if (!own.has(link)) yield packLink(prefix + link, target, ROOT);
+      if (!others.has(link)) yield packLink(prefix + link, target, ROOT);
   }
   yield packFolder('home', ROOT);
   for (const name of folders) {

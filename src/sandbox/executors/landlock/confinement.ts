@@ -1,4 +1,12 @@
-import { UNCOUNTED_MEMORY, callRule, type CallRule, type Check } from '../seccomp/calls.ts';
+import {
+  EOPNOTSUPP,
+  RESIZE_PIPE,
+  TERMINAL_INJECTIONS,
+  UNCOUNTED_MEMORY,
+  callRule,
+  type CallRule,
+  type Check,
+} from '../seccomp/calls.ts';
 
 /**
  * Rights of `linux/landlock.h`, by bit. What a kernel does not know cannot be restricted there, so the seccomp filter denies it instead,
@@ -60,9 +68,10 @@ const SELF: readonly (readonly Check[])[] = [[{ argument: 0, equals: 0 }]];
 /** Commands of `fcntl` that let the kernel send signals to any process of the user. */
 const SIGNAL_OWNERS = [8, 10, 15];
 const EAFNOSUPPORT = 97;
-const AF_INET = 2;
-/** `SOCK_STREAM`, also with `SOCK_NONBLOCK` and `SOCK_CLOEXEC`. */
-const STREAM_TYPES = [1, 0o4001, 0o2000001, 0o2004001];
+const [AF_UNIX, AF_INET] = [1, 2];
+const [SOCK_STREAM, SOCK_SEQPACKET] = [1, 5];
+/** With `SOCK_NONBLOCK`, `SOCK_CLOEXEC`, both and none. */
+const TYPE_FLAGS = [0, 0o4000, 0o2000000, 0o2004000];
 /** The default, and TCP. Landlock does not confine the other protocols, such as MPTCP. */
 const TCP_PROTOCOLS = [0, 6];
 /** Connects while sending, which Landlock does not see. */
@@ -72,27 +81,55 @@ const MSG_FASTOPEN = 0x20000000;
 export const TCP_CALLS: readonly CallRule[] = [
   callRule(
     ['socket'],
-    STREAM_TYPES.flatMap((type) =>
+    TYPE_FLAGS.flatMap((flags) =>
       TCP_PROTOCOLS.map((protocol) => [
         { argument: 0, equals: AF_INET },
-        { argument: 1, equals: type },
+        { argument: 1, equals: SOCK_STREAM | flags },
         { argument: 2, equals: protocol },
       ]),
     ),
     EAFNOSUPPORT,
   ),
+  callRule(['connect'], [[]]),
   callRule(['sendto', 'sendmmsg'], [[{ argument: 3, without: MSG_FASTOPEN }]]),
   callRule(['sendmsg'], [[{ argument: 2, without: MSG_FASTOPEN }]]),
 ];
 
 /**
- * Calls that Landlock does not restrict and that reach beyond the program: sockets of every family, System V memory, and other
- * processes of the user, whose limits and priorities could be changed.
+ * A pair of sockets, such as pipes of Node and Python are, stays connected for good. A pair for datagrams does not: it could send to any
+ * socket of the user by its path, which Landlock does not see.
+ */
+const CONNECTED_PAIRS: readonly CallRule[] = [
+  callRule(
+    ['socketpair'],
+    [SOCK_STREAM, SOCK_SEQPACKET].flatMap((type) => TYPE_FLAGS.map((flags) => both(AF_UNIX, type | flags))),
+    EOPNOTSUPP,
+  ),
+  callRule(['connect', 'bind', 'listen'], []),
+  // Without an address; a message of `sendmsg` has its address in memory.
+  callRule(['sendto'], [[{ argument: 4, atMost: 0 }]]),
+];
+
+/** `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_ENABLE_VERITY`: a file that is open for reading only could be changed by them. */
+const FILE_ATTRIBUTES = [0x40086602, 0x401c5820, 0x40806685];
+
+/** Attributes of files that the program may not write; permissions and dates are among the gaps that `doctor` names. */
+const ATTRIBUTE_CALLS: readonly CallRule[] = [
+  // As on a file system that has none, so that programs which copy files go on.
+  callRule(['setxattr', 'lsetxattr', 'fsetxattr', 'removexattr', 'lremovexattr', 'fremovexattr'], [], EOPNOTSUPP),
+  callRule(['ioctl'], [[...TERMINAL_INJECTIONS, ...FILE_ATTRIBUTES.map((not) => ({ argument: 1, not }))]]),
+];
+
+/**
+ * Calls that Landlock does not restrict and that reach beyond the program: sockets of every family, attributes of files, System V memory,
+ * and other processes of the user, whose limits and priorities could be changed.
  */
 export function confinedCalls(abi: number): readonly CallRule[] {
   return [
     ...UNCOUNTED_MEMORY,
     callRule(['socket'], [], EAFNOSUPPORT),
+    ...CONNECTED_PAIRS,
+    ...ATTRIBUTE_CALLS,
     callRule(['shmget', 'shmat', 'semget', 'msgget', 'mq_open'], []),
     callRule(['prlimit64', 'sched_setparam', 'sched_setscheduler', 'sched_setaffinity', 'sched_setattr'], SELF),
     callRule(['setpriority'], [both(0, 0)]),
@@ -107,7 +144,7 @@ function signalCalls(): readonly CallRule[] {
   return [
     callRule(['kill'], SELF),
     callRule(['tkill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'pidfd_send_signal'], []),
-    callRule(['fcntl'], [SIGNAL_OWNERS.map((command) => ({ argument: 1, not: command }))]),
+    callRule(['fcntl'], [[RESIZE_PIPE, ...SIGNAL_OWNERS.map((not) => ({ argument: 1, not }))]]),
   ];
 }
 

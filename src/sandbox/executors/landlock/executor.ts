@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -11,18 +10,15 @@ import { reachableRuntimes, systemMounts } from '../linux/mounts.ts';
 import { findRuntimes, type Runtime } from '../linux/runtimes.ts';
 import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
-import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
-import { PERL } from '../namespaces/executor.ts';
-import { callSteps, encodePlan, limitSteps, programSteps, type PlanStep } from '../namespaces/plan.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
+import { launcherScript } from '../namespaces/executor.ts';
+import { OUTER_ENV, PERL } from '../linux/perl.ts';
+import { hasBroker, landlockAbi } from './version.ts';
+import { callSteps, encodePlan, hiddenSteps, limitSteps, programSteps, type PlanStep } from '../namespaces/plan.ts';
 import { plainProcesses, type ProgramStarter, type StartedSpec } from '../plain-processes.ts';
 import { checkProgram } from '../program-spec.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
-import {
-  SECCOMP_ARCHITECTURES,
-  SYSTEM_CALLS,
-  findArchitecture,
-  type SeccompArchitecture,
-} from '../seccomp/system-calls.ts';
+import { SECCOMP_ARCHITECTURES, findArchitecture } from '../seccomp/system-calls.ts';
 import {
   FILE_RIGHTS,
   LIST,
@@ -38,6 +34,7 @@ import {
 import type { PortProxy } from '../../network/bridge.ts';
 import { UNPRIVILEGED_USER } from '../unprivileged-user.ts';
 import { RUN_MARK } from '../../process/process-tree.ts';
+import { matchHiddenNames } from '../../mounts/hidden-names.ts';
 import type { HostMount, WorkspaceFolder, Identity } from '../../program-types.ts';
 
 export interface LandlockOptions {
@@ -51,14 +48,12 @@ export interface LandlockOptions {
   readonly maxAbi?: number;
 }
 
-const OUTER_ENV = { PATH: '/usr/bin:/bin' };
 const OPEN_FILES = 1024;
 /** The limit of the kernel counts all processes of the user; the limit of the program is held by polling. */
 const SPARE_PROCESSES = 4096;
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
 /** Every user may read these, and most programs do; `systemMounts` has the others. */
 const NAMES = Object.keys(ETC_FILES).map((name) => `/etc/${name}`);
-const PROBE_MS = 10_000;
 
 /**
  * Confines programs by Landlock and a seccomp filter, for machines that forbid user namespaces. Weaker than the other sandboxes: see
@@ -75,7 +70,8 @@ export function landlockExecutor(options: LandlockOptions = {}): Executor {
     attach: async (place) => {
       executor ??= plainProcesses(startLandlock(options, identity));
       const attached = await executor.attach(place);
-      return openProxy === undefined ? attached : withBuildNetwork(attached, openProxy);
+      const hiding = { ...attached, hidesNames: () => (options.maxAbi ?? Infinity) >= SINCE.refer && hasBroker() };
+      return openProxy === undefined ? hiding : withBuildNetwork(hiding, openProxy);
     },
   };
 }
@@ -83,7 +79,7 @@ export function landlockExecutor(options: LandlockOptions = {}): Executor {
 /** Changes with the installed perl, the launcher and the rules. */
 export function landlockFingerprint(): string {
   const rules = [READ, WRITE, handledRights(99), confinedCalls(0), TCP_CALLS, DEVICES, NAMES];
-  return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_SCRIPT, rules])}`;
+  return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, BROKER_SCRIPT, rules])}`;
 }
 
 function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identity | undefined): ProgramStarter {
@@ -130,9 +126,15 @@ function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identi
           );
         const env = starters === undefined ? program.env : withStarters(program.env, runtimes, starters);
         const port: readonly PlanStep[] = proxyPort === undefined ? [] : [['set', 'port', String(proxyPort)]];
-        const plan = encodePlan([...fixed, ...port, ...rulesFor(place, program), ...planSteps({ ...program, env })]);
+        const plan = encodePlan([
+          ...fixed,
+          ...port,
+          ...rulesFor(place, program),
+          ...hiddenSteps(program.hidden, openedFolders(place, program)),
+          ...planSteps({ ...program, env }),
+        ]);
         const inherited = [plan, proxyPort === undefined ? filter : buildFilter];
-        return { argv: [PERL, '-e', LAUNCHER_SCRIPT], env: OUTER_ENV, inherited, announces: true };
+        return { argv: [PERL, '-e', launcherScript(program)], env: OUTER_ENV, inherited, announces: true };
       };
     },
   };
@@ -145,12 +147,34 @@ function rulesFor({ root }: WorkspaceFolder, program: StartedSpec): readonly Pla
     ...allow(WRITE, writableFolders(program).map(inside)),
     // `echo x > /dev/stderr` opens the pipe again.
     ...allow(USE_DEVICE, [inside(PIPES_FOLDER)]),
-    ...mountRules(program.mounts ?? []).map(({ path: file, access }): PlanStep => [
+    ...mountRules(withoutNamed(program)).map(({ path: file, access }): PlanStep => [
       'mounted',
       file,
       String(MOUNTED[access]),
     ]),
   ];
+}
+
+/**
+ * The mounts without covers of files in read-only folders that the broker hides by name: the rule of such a folder needs no exceptions, so
+ * files that are created or replaced while the program runs can be read.
+ */
+function withoutNamed({ mounts = [], hidden }: StartedSpec): readonly HostMount[] {
+  if (hidden === undefined) return mounts;
+  const isNamed = matchHiddenNames(hidden.names);
+  const readOnly = mounts.filter(({ source, target, access }) => source === target && access === 'read');
+  const folders = readOnly.map(({ target }) => target).filter((target) => hidden.folders.includes(target));
+  return mounts.filter(
+    ({ source, target }) =>
+      source === target ||
+      !folders.some((folder) => isInside(target, folder) && isNamed(path.relative(folder, target))),
+  );
+}
+
+/** Where programs may create files. */
+function openedFolders({ root }: WorkspaceFolder, program: StartedSpec): readonly string[] {
+  const mounts = (program.mounts ?? []).filter(({ access }) => access === 'write');
+  return [...writableFolders(program).map((name) => path.join(root, name)), ...mounts.map(({ target }) => target)];
 }
 
 const MOUNTED = { read: READ, write: WRITE, list: LIST } as const;
@@ -237,26 +261,6 @@ const CAPABILITIES: AttachedWorkspace['capabilities'] = {
   hasTerminal: false,
 };
 
-/** The version of Landlock's interface on this machine; below 1 without Landlock. */
-export function landlockVersion(): number {
-  const architecture = findArchitecture();
-  if (process.platform !== 'linux' || architecture === undefined || !isPresent(PERL)) return -1;
-  const found = landlockAbi(architecture);
-  return typeof found === 'number' ? found : -1;
-}
-
-/** The version, or why perl cannot be started to ask for it. `LANDLOCK_CREATE_RULESET_VERSION` is 1. */
-function landlockAbi(architecture: SeccompArchitecture): number | { readonly failure: string } {
-  const call = String(SYSTEM_CALLS[architecture]['landlock_create_ruleset'] ?? -1);
-  const { stdout, stderr, status, error } = spawnSync(PERL, ['-e', 'print syscall(shift() + 0, 0, 0, 1)', call], {
-    env: OUTER_ENV,
-    encoding: 'utf8',
-    timeout: PROBE_MS,
-  });
-  if (status === 0) return Number(stdout);
-  return { failure: error?.message ?? (stderr.trim().split('\n')[0] || `exit code ${String(status)}`) };
-}
-
 function refused(
   reason: string,
   install = 'use a kernel with Landlock (5.13 or newer), or the container executor',
@@ -292,10 +296,14 @@ export function landlockGaps(isRoot = process.getuid?.() === 0): readonly string
   return [
     `learns size and dates of every file that ${isRoot ? 'user 65534 may reach and ' : ''}it knows the path of, and names of files that are used while it runs, but lists no folder and reads no content`,
     // Programs of root run as another user, who owns none of these files.
-    ...(isRoot ? [] : ['changes permissions and dates of your files']),
+    ...(isRoot ? [] : ['changes permissions, group and dates of your files']),
     'sees all processes with their command lines, but no environment or memory',
-    'sees network interfaces and routes, but opens no socket',
+    'sees network interfaces and routes, but reaches no socket of another process',
+    `starts threads that its limit on processes does not count; the kernel stops at ${String(SPARE_PROCESSES)} more, counted for the user`,
     'has no terminal, no /tmp and no network by permission',
+    ...(findRuntimes().some(({ hidden }) => hidden.length > 0)
+      ? ['lists the names of packages of the Python in your home folder']
+      : []),
   ];
 }
 

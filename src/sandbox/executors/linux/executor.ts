@@ -23,7 +23,7 @@ import type { Launcher, OpenLauncher } from './launcher.ts';
 import { skillMounts, systemMounts, type Mount } from './mounts.ts';
 import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
 import { findRuntimes, type Runtime } from './runtimes.ts';
-import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
+import { countLaunchers, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 import type { Bridge } from '../../network/bridge.ts';
 import { NO_OUTPUT } from '../output-sinks.ts';
@@ -60,6 +60,8 @@ const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 const SPARE_PROCESSES = 16;
 const OPEN_FILES = 1024;
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
+/** A larger input stays a socket: as a file it would take the place of what programs store in /tmp. */
+const STORED_INPUT_BYTES = 16 * 1024 * 1024;
 const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
 const SCRIPT = '/usr/bin/script';
 
@@ -159,6 +161,7 @@ function attached(machine: Machine, place: WorkspaceFolder): Required<AttachedWo
   return {
     capabilities: listCapabilities(machine),
     root: SANDBOX_ROOT,
+    hidesNames: () => machine.launcher.hidesNames(),
     run: async (spec, streams) => {
       if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
       return await (
@@ -292,6 +295,7 @@ async function startWith(
   const { limits, mounts = [] } = spec;
   const folders = writableFolders(spec).map((name) => ({ name, source: path.join(place.root, name) }));
   const hasEntry = machine.groups?.version === 1;
+  const hasBroker = spec.hidden !== undefined;
   const argv = [...(bridge?.forwarderArgv ?? []), ...spec.argv];
   const command = launcher.launch({
     entries: sandboxEntries({
@@ -307,12 +311,14 @@ async function startWith(
     env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },
     argv: mode?.terminal === true ? inTerminal(argv) : argv,
     limits: {
-      processes: limits.processes + (machine.groups?.version === 2 ? SPARE_PROCESSES : SANDBOX_PROCESSES),
+      processes: limits.processes + (machine.groups?.version === 2 ? SPARE_PROCESSES : countLaunchers(hasBroker)),
       fileBytes: limits.fileBytes,
       openFiles: OPEN_FILES,
       cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
       ...(machine.groups === undefined ? { dataBytes: limits.memoryBytes } : {}),
     },
+    hidden: spec.hidden,
+    storesInput: mode === undefined && spec.stdin.length <= Math.min(STORED_INPUT_BYTES, limits.fileBytes),
     hasEntry,
   });
   return await startSandboxed(
@@ -325,6 +331,7 @@ async function startWith(
       folders: countedFolders(place.root, spec),
       stdin: spec.stdin,
       pipes,
+      hasBroker,
       isInteractive: mode !== undefined,
     },
     streams,

@@ -1,4 +1,4 @@
-import type { Executor, RunResult } from '#core';
+import type { Executor, ProgramSpec, RunResult } from '#core';
 import type { SandboxEntry } from './profile.ts';
 import type { startChild } from '../../process/child-process.ts';
 import type { Identity } from '../../program-types.ts';
@@ -11,6 +11,8 @@ export interface Launcher {
   readonly install: string;
   /** Throws `executor/unavailable` where the tool is missing or too old. `isKnown`: a probe has shown that it works. */
   check(options: { readonly identity: Identity | undefined; readonly isKnown: boolean }): Promise<void>;
+  /** Whether it hides files by their names when programs open them. */
+  hidesNames(): boolean;
   /** Prepares what all programs of a workspace share. */
   open(filter: Uint8Array): OpenLauncher;
 }
@@ -27,6 +29,9 @@ export interface LaunchRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly argv: readonly string[];
   readonly limits: ProcessLimits;
+  readonly hidden?: ProgramSpec['hidden'];
+  /** The program gets its input as a file, once all of it has come. */
+  readonly storesInput?: boolean;
   /** The launcher enters the control group itself, by an inherited file. */
   readonly hasEntry: boolean;
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { isDirectory, isInside, quietly, tryRealPath, namesIn } from '#platform';
 import { SKILL_LINKS } from '../../workspace/layout.ts';
+import { listOwnFolders } from '../../workspace/own-folders.ts';
 import type { Identity } from '../../program-types.ts';
 import { TOP_FOLDERS, type Runtime } from './runtimes.ts';
 
@@ -76,10 +77,11 @@ const MAX_ENTRIES = 512;
 
 /**
  * Mounts a snapshot at `skills/<name>`. A snapshot without the links into the workspace is mounted entry by entry, with the links
- * beside them. An entry of the skill wins over a link of the same name.
+ * beside them. A file of the skill wins over a link of the same name.
  */
 export function skillMounts(snapshot: string, target: string): readonly VisibleMount[] {
-  const entries = readdirSync(snapshot, { withFileTypes: true });
+  const own = new Set<string>(listOwnFolders(snapshot));
+  const entries = readdirSync(snapshot, { withFileTypes: true }).filter(({ name }) => !own.has(name));
   const names = new Set(entries.map(({ name }) => name));
   const missing = Object.entries(SKILL_LINKS).filter(([name]) => !names.has(name));
   // Names that are not UTF-8 cannot be passed as arguments; the whole folder can.

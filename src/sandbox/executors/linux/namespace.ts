@@ -19,11 +19,13 @@ export interface SandboxProcesses {
 }
 
 /** Finds the processes while the gate waits. Returns `undefined` where the launcher has already exited. */
-export function sandboxProcesses(outside: number): SandboxProcesses | undefined {
+export function sandboxProcesses(outside: number, hasBroker: boolean): SandboxProcesses | undefined {
   // The launcher is single-threaded, outside and inside.
   const [inside] = listChildren(outside, [String(outside)]);
   const first = inside === undefined ? undefined : readProcess(inside);
-  const gate = first === undefined ? undefined : listChildren(first.pid, [String(first.pid)])[0];
+  const started = first === undefined ? undefined : listChildren(first.pid, [String(first.pid)])[0];
+  // The broker, which shows nothing of itself, starts the gate.
+  const gate = started === undefined || !hasBroker ? started : listChildren(started, [String(started)])[0];
   return first === undefined || gate === undefined ? undefined : { first, gate };
 }
 

@@ -28,12 +28,17 @@ export interface SandboxCommand extends LaunchCommand {
   readonly folders: readonly string[];
   readonly stdin: Uint8Array;
   readonly pipes: OutputPipes;
+  /** A broker hides files from the program. */
+  readonly hasBroker: boolean;
   /** Keeps stdin open after `stdin` was written. */
   readonly isInteractive: boolean;
 }
 
-/** Processes beside those of the program: the launcher outside, and the init process inside. */
-export const SANDBOX_PROCESSES = 2;
+/** Processes beside those of the program: the launcher outside, the init process inside, and the broker. */
+export function countLaunchers(hasBroker: boolean): number {
+  return hasBroker ? 3 : 2;
+}
+
 const OUTER_ENV = { PATH: '/usr/bin:/bin' };
 
 interface Sandbox {
@@ -65,7 +70,7 @@ export async function startSandboxed(command: SandboxCommand, streams: ProgramSt
   joined.catch(() => undefined);
   const released = (async (): Promise<void> => {
     await stderr.ready;
-    const found = sandboxProcesses(child.pid);
+    const found = sandboxProcesses(child.pid, command.hasBroker);
     sandbox.processes = found;
     await joined;
     if (found === undefined) {
@@ -126,11 +131,14 @@ async function startOuter(
   );
 }
 
-function newGroup(place: ControlGroupFolder | SystemdScopes, { executor, limits }: SandboxCommand): RunGroup {
+function newGroup(
+  place: ControlGroupFolder | SystemdScopes,
+  { executor, limits, hasBroker }: SandboxCommand,
+): RunGroup {
   try {
     return place.version === 'scope'
       ? makeScope(place, limits)
-      : makeRunGroup(place, limits, { spare: SANDBOX_PROCESSES });
+      : makeRunGroup(place, limits, { spare: countLaunchers(hasBroker) });
   } catch (error) {
     // It worked when the executor was attached; without the group the promised limits would not hold.
     if (isSystemError(error)) throw setupFailed(executor, `a control group cannot be created (${error.code})`);
@@ -217,8 +225,8 @@ function buildPoll(sandbox: Sandbox): Required<Pick<Parameters<typeof supervise>
       uncountedMemory(sandbox.processes, pids, limits) + temporaries.bytes > limits.memoryBytes
     )
       return 'memory';
-    // One of them is the init process.
-    if (pids.length - 1 >= limits.processes) return 'processes';
+    // The launcher outside is not among them.
+    if (pids.length - countLaunchers(command.hasBroker) + 1 >= limits.processes) return 'processes';
     // /tmp and /dev/shm have a size, but under bubblewrap no limit on the number of files, which cost kernel memory.
     return disk.isExceeded(isLast) || temporaries.files > limits.files ? 'disk' : undefined;
   };

@@ -5,12 +5,22 @@ import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
 import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
 import type { LaunchRequest, Launcher } from '../linux/launcher.ts';
 import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
+import { PERL } from '../linux/perl.ts';
 import { unavailable } from '../linux/unavailable.ts';
+import { hasBroker } from '../landlock/version.ts';
+import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from './broker-script.ts';
 import { LAUNCHER_SCRIPT } from './launcher-script.ts';
-import { callSteps, encodePlan, limitSteps, programSteps, wallSteps, type PlanStep } from './plan.ts';
+import {
+  callSteps,
+  encodePlan,
+  hiddenSteps,
+  limitSteps,
+  programSteps,
+  wallSteps,
+  writableTargets,
+  type PlanStep,
+} from './plan.ts';
 
-/** A fixed path instead of `PATH`: a program named perl in a project must not become the sandbox. */
-export const PERL = '/usr/bin/perl';
 const INSTALL_PERL = 'apt-get install perl-base, or apt-get install bubblewrap';
 /** Files in each file system in memory: they cost kernel memory. */
 const TEMPORARY_INODES = 20_000;
@@ -22,7 +32,7 @@ export function namespacesExecutor(options: LinuxSandboxOptions = {}): Executor 
 
 /** Changes with the installed perl, the launcher, the profile and the seccomp filter. */
 export function namespacesFingerprint(): string {
-  return `namespaces ${sandboxFingerprint(PERL, [LAUNCHER_SCRIPT, namespacePlan(EMPTY_REQUEST, 0)])}`;
+  return `namespaces ${sandboxFingerprint(PERL, [LAUNCHER_WITH_BROKER, BROKER_SCRIPT, namespacePlan(EMPTY_REQUEST, 0)])}`;
 }
 
 /** Starts programs by a script for perl that makes the system calls itself. Needs nothing that is not installed anyway. */
@@ -36,6 +46,7 @@ function namespacesLauncher(): Launcher {
       await Promise.resolve();
       if (!isPresent(PERL)) throw unavailable('namespaces', [`${PERL} is not installed`], INSTALL_PERL);
     },
+    hidesNames: hasBroker,
     open: (filter) => {
       let kept: ReturnType<typeof keepBytes> | undefined;
       return {
@@ -43,7 +54,7 @@ function namespacesLauncher(): Launcher {
           const { inherited } = (kept ??= keepBytes(filter));
           const plan = encodePlan(namespacePlan(request));
           return {
-            argv: [PERL, '-e', LAUNCHER_SCRIPT],
+            argv: [PERL, '-e', launcherScript(request)],
             inherited: (entry) => [
               plan,
               inherited,
@@ -88,13 +99,20 @@ function planFor(
     ...first,
     // Waits until the host has put it into its control group.
     ['set', 'gate', '1'],
+    ...(request.storesInput === true ? [['set', 'input', '1'] as const] : []),
     ...(request.hasEntry ? [['set', 'entry', '1'] as const] : []),
     ...limitSteps(request.limits),
     ...entries,
     ...wallSteps(request.entries),
+    ...hiddenSteps(request.hidden, writableTargets(request.entries)),
     // As a shell would set it.
     ...programSteps(request.argv, { PWD: request.cwd, ...request.env }, request.cwd),
   ];
+}
+
+/** The launcher without the broker starts faster. */
+export function launcherScript({ hidden }: Pick<LaunchRequest, 'hidden'>): string {
+  return hidden === undefined ? LAUNCHER_SCRIPT : LAUNCHER_WITH_BROKER;
 }
 
 function entryStep(entry: SandboxEntry): PlanStep {

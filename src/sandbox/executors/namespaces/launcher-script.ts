@@ -11,8 +11,7 @@
  *
  * With namespaces there are three processes, as with bubblewrap: the launcher outside, which dies with its parent; process 1 of the PID
  * namespace, which builds the file system, waits for the program and takes every other process with it when it ends; and the program.
- * With Landlock there are two: one that ends what the program leaves behind, and the program. In bubblewrap (mode `gate`) there is one
- * process, which becomes the program.
+ * With Landlock there are two: one that ends what the program leaves behind, and the program; in bubblewrap (mode `gate`) the program alone.
  */
 export const LAUNCHER_SCRIPT = String.raw`
 # --- The plan -------------------------------------------------------------------------------------------------------------------------
@@ -28,8 +27,8 @@ sub slurp {
 }
 
 my %words = (call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, write => 2, link => 2, file => 2, folder => 1, proc => 1,
-  devices => 1, tmpfs => 2, readonly => 1, allow => 2, mounted => 2);
-my (%call, %set, %env, @limits, @argv, @steps, @rules);
+  devices => 1, tmpfs => 2, readonly => 1, allow => 2, mounted => 2, covered => 1, free => 1, opened => 1);
+my (%call, %set, %env, @limits, @argv, @steps, @rules, @covered, @free, @opened);
 {
   my @plan = split /\0/, slurp(@ARGV ? shift @ARGV : 3), -1;
   pop @plan;
@@ -43,6 +42,7 @@ my (%call, %set, %env, @limits, @argv, @steps, @rules);
     elsif ($kind eq 'arg') { push @argv, $first }
     elsif ($kind eq 'limit') { push @limits, [$first + 0, $second + 0] }
     elsif ($kind eq 'allow' || $kind eq 'mounted') { push @rules, [$first, $second + 0, $kind eq 'mounted'] }
+    elsif ($kind =~ /^(c)overed|^(f)ree|^opened/) { push @{$1 ? \@covered : $2 ? \@free : \@opened}, $first }
     else { push @steps, [$kind, $first, $second] }
   }
 }
@@ -88,6 +88,20 @@ sub limit {
   call("set limit $resource", 'prlimit64', 0, $resource, pack('Q2', $value, $value), 0);
 }
 
+sub load_filter {
+  # struct sock_fprog: the number of instructions and a pointer to them.
+  my $program = pack('S x![Q] P', length($filter) / 8, $filter);
+  call('load the seccomp filter', 'prctl', $SET_SECCOMP, 2, $program, 0, 0);
+}
+
+# The whole input as a file: programs cannot open a socket by /dev/stdin.
+sub store_input {
+  open(my $file, '+>', undef) or fail('store the input');
+  while (sysread STDIN, my $part, 65536) { syswrite($file, $part) or fail('store the input') }
+  sysseek $file, 0, 0;
+  open(STDIN, '<&', $file) or fail('open the input');
+}
+
 # Sets limits and filter, announces itself, waits for a line of the host where the plan says so, and becomes the program.
 sub become_program {
   limit(@$_) for @limits;
@@ -98,16 +112,11 @@ sub become_program {
     closedir $folder;
     for my $descriptor (@open) { syscall($call{close}, $descriptor + 0) }
   }
-  if ($set{mode} ne 'gate') {
-    # struct sock_fprog: the number of instructions and a pointer to them.
-    my $program = pack('S x![Q] P', length($filter) / 8, $filter);
-    call('load the seccomp filter', 'prctl', $SET_SECCOMP, 2, $program, 0, 0);
-  }
+  load_filter() if $set{mode} ne 'gate';
   syswrite STDERR, "\x06";
-  if ($set{gate}) {
-    my $byte = '';
-    do { sysread(STDIN, $byte, 1) or exit 1 } until $byte eq "\n";
-  }
+  my $byte = $set{gate} ? '' : "\n";
+  until ($byte eq "\n") { sysread(STDIN, $byte, 1) or exit 1 }
+  store_input() if defined $set{input};
   $env{$set{mark}} = $ENV{$set{mark}} if $set{mark};
   %ENV = %env;
   # The block tells perl that the statements below it are meant.
@@ -174,6 +183,8 @@ sub children {
   return @found;
 }
 
+sub start_program { become_program() }
+
 # No namespaces: one process outside of the rules, and the program.
 if ($set{mode} eq 'landlock') {
   call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
@@ -196,7 +207,7 @@ if ($set{mode} eq 'landlock') {
     # Without scopes a program may signal its own group, so the process outside must be in another.
     setpgrp(0, 0) unless $set{scoped} + 0;
     confine($set{handled} + 0, $set{scoped} + 0);
-    become_program();
+    start_program();
   }
   # It must not hold the streams of the program, nor leave a core file when it ends by the signal of the program.
   close STDIN;
@@ -217,10 +228,7 @@ if ($set{mode} eq 'landlock') {
 }
 
 # In bubblewrap.
-if ($set{mode} eq 'gate') {
-  confine_again();
-  become_program();
-}
+if ($set{mode} eq 'gate') { confine_again(); start_program() }
 
 # --- Namespaces: the process outside --------------------------------------------------------------------------------------------------
 
@@ -241,14 +249,15 @@ put('/proc/self/uid_map', "$set{id} $user 1");
 put('/proc/self/gid_map', "$set{id} $group 1");
 # No nested user namespaces, in addition to the filter.
 put('/proc/sys/user/max_user_namespaces', '0');
+# A quarter of what the kernel gives the user, whose other programs need inotify too.
+for my $kind (grep { -e "/proc/sys/user/max_inotify_$_" } qw(instances watches)) {
+  open(my $most, '<', "/proc/sys/fs/inotify/max_user_$kind") or fail("read the limit of inotify $kind");
+  put("/proc/sys/user/max_inotify_$kind", 1 + int(<$most> / 4));
+}
 pipe(my $alive, my $hold) or fail('create a pipe');
 my $first = fork;
 defined $first or fail('fork');
-if ($first) {
-  close $alive;
-  waitpid $first, 0;
-  exit_as($?);
-}
+if ($first) { close $alive; waitpid $first, 0; exit_as($?) }
 
 # --- Process 1: builds the file system ------------------------------------------------------------------------------------------------
 
@@ -313,7 +322,7 @@ sub make_target {
   return make_folder($target) if $is_folder;
   make_folder($1) if $target =~ m{^(.+)/[^/]+$}s;
   # A file of a mounted folder, which this user may not be allowed to write.
-  return if !-l $target && -f $target;
+  return if !-l $target && -e _ && !-d _;
   open(my $file, '>>', $target) or fail("create $target");
   close $file;
 }
@@ -383,7 +392,7 @@ defined $program or fail('fork');
 if (!$program) {
   call('start a session', 'setsid');
   confine_again();
-  become_program();
+  start_program();
 }
 close STDIN;
 while ((my $ended = wait) != -1) { exit_as($?) if $ended == $program }

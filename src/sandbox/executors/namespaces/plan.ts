@@ -1,7 +1,9 @@
-import { invalidInput, quoted } from '#core';
+import { invalidInput, quoted, type ProgramSpec } from '#core';
+import { isInside } from '#platform';
 import type { ProcessLimits } from '../linux/launcher.ts';
 import { FILE_RIGHTS, READ, USE_DEVICES, WALL_VERSIONS, WRITE } from '../landlock/confinement.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
+import { BROKER_SCRIPT } from './broker-script.ts';
 import { SYSTEM_CALLS, findArchitecture } from '../seccomp/system-calls.ts';
 
 /** One instruction of a plan: a kind and its words. The launcher script knows how many words each kind has. */
@@ -13,14 +15,19 @@ const CALLS = [
   ['statfs', 'prctl', 'prlimit64', 'capset'],
   ['landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self', 'openat2'],
 ].flat();
+/** Calls that the broker makes and answers. */
+const BROKER_CALLS = [
+  ['seccomp', 'sendmsg', 'recvmsg', 'ioctl', 'pread64', 'pidfd_open', 'open', 'openat', 'creat', 'mkdir', 'mkdirat'],
+  ['rename', 'renameat', 'renameat2', 'link', 'linkat'],
+].flat();
 
 /** `RLIMIT_CPU`, `RLIMIT_FSIZE` and so on; the same numbers on both architectures. */
 const RESOURCES = { cpuSeconds: 0, fileBytes: 1, dataBytes: 2, processes: 6, openFiles: 7 } as const;
 const RESOURCE_CORE = 4;
 
-export function callSteps(): readonly PlanStep[] {
+export function callSteps(calls: readonly string[] = CALLS): readonly PlanStep[] {
   const numbers = SYSTEM_CALLS[findArchitecture() ?? 'x64'];
-  return CALLS.map((name) => ['call', name, String(numbers[name] ?? -1)]);
+  return calls.map((name) => ['call', name, String(numbers[name] ?? -1)]);
 }
 
 export function limitSteps(limits: ProcessLimits): readonly PlanStep[] {
@@ -48,12 +55,9 @@ export function programSteps(
  * sockets stay among the processes of the program, which protects process 1.
  */
 export function wallSteps(entries: readonly SandboxEntry[]): readonly PlanStep[] {
-  const writable = entries.flatMap((entry) =>
-    entry.type === 'tmpfs' || (entry.type === 'bind' && entry.access === 'write') ? [entry.target] : [],
-  );
   const rules: readonly (readonly [string, number])[] = [
     ['/', READ],
-    ...writable.map((target) => [target, WRITE] as const),
+    ...writableTargets(entries).map((target) => [target, WRITE] as const),
     ['/dev', USE_DEVICES],
     // Programs set their own name and priority there.
     ['/proc', USE_DEVICES],
@@ -62,6 +66,34 @@ export function wallSteps(entries: readonly SandboxEntry[]): readonly PlanStep[]
     ['set', 'wall', WALL_VERSIONS],
     ['set', 'file rights', String(FILE_RIGHTS)],
     ...rules.map(([file, rights]) => ['allow', file, String(rights)] as const),
+  ];
+}
+
+/** Where programs may create files. */
+export function writableTargets(entries: readonly SandboxEntry[]): readonly string[] {
+  return entries.flatMap((entry) =>
+    entry.type === 'tmpfs' || (entry.type === 'bind' && entry.access === 'write') ? [entry.target] : [],
+  );
+}
+
+/** What the broker needs to know; see `broker-script.ts`. `opened`: where programs create files without it. */
+export function hiddenSteps(hidden: ProgramSpec['hidden'], opened: readonly string[]): readonly PlanStep[] {
+  if (hidden === undefined) return [];
+  const { folders, free, names } = hidden;
+  return [
+    ...callSteps(BROKER_CALLS),
+    ['set', 'broker', BROKER_SCRIPT],
+    ['set', 'hidden names', names.names],
+    ['set', 'shown names', names.shown],
+    ['set', 'always hidden', names.always],
+    ['set', 'hidden parents', names.parents],
+    ['set', 'document names', names.documents],
+    ['set', 'secret documents', names.contents],
+    ...folders.map((folder) => ['covered', folder] as const),
+    ...free.map((folder) => ['free', folder] as const),
+    ...opened
+      .filter((file) => !folders.some((folder) => isInside(file, folder)))
+      .map((file) => ['opened', file] as const),
   ];
 }
 

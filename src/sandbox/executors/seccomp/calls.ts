@@ -26,7 +26,7 @@ export const EPERM = 1;
 const ENOMEM = 12;
 const EINVAL = 22;
 export const ENOSYS = 38;
-const EOPNOTSUPP = 95;
+export const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
 
 export function callRule(
@@ -41,7 +41,7 @@ export function callRule(
 export const ALLOWED_CALLS: readonly string[] = words(`
 accept accept4 access alarm arch_prctl bind brk cachestat capget capset chdir chown clock_getres clock_gettime clock_nanosleep close
 close_range connect copy_file_range dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd
-eventfd2 execve execveat exit exit_group faccessat faccessat2 fadvise64 fanotify_mark fchdir fchown fchownat fcntl fdatasync
+eventfd2 execve execveat exit exit_group faccessat faccessat2 fadvise64 fanotify_mark fchdir fchown fchownat fdatasync
 fgetxattr flistxattr flock fork fremovexattr fsetxattr fstat fstatfs fsync ftruncate futex futex_requeue futex_wait futex_waitv
 futex_wake futimesat get_robust_list get_thread_area getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
 getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit getrusage getsid getsockname getsockopt
@@ -90,7 +90,7 @@ export const REFUSED_CALLS: readonly string[] = [
 /** Every `CLONE_NEW*` that `clone` takes; the low byte of its flags is a signal. */
 const NEW_NAMESPACE = 0x7e020000;
 /** `TIOCSTI` and `TIOCLINUX` inject input into a terminal, `TIOCSETD` loads line disciplines. */
-const TERMINAL_INJECTIONS = [0x5412, 0x541c, 0x5423];
+export const TERMINAL_INJECTIONS: readonly Check[] = [0x5412, 0x541c, 0x5423].map((not) => ({ argument: 1, not }));
 const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] = [1, 2, 10, 16];
 /** Set-user-id and set-group-id: a file that a program leaves must not grant privileges. */
 const SETUID_BITS = 0o6000;
@@ -99,13 +99,16 @@ const CREATING = 0o20000100;
 /** Queries the personality without changing it. */
 const QUERY_PERSONALITY = 0xffffffff;
 
+/** `F_SETPIPE_SZ`: one pipe of a mebibyte takes a sixty-fourth of what the kernel lets all processes of a user have. */
+export const RESIZE_PIPE = { argument: 1, not: 1031 } as const;
 /** `FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE` frees space. */
 const PUNCH_HOLE = 3;
 
 /** Calls whose arguments decide. */
 export const CHECKED_CALLS: readonly CallRule[] = [
   callRule(['clone'], [[{ argument: 0, without: NEW_NAMESPACE }]]),
-  callRule(['ioctl'], [TERMINAL_INJECTIONS.map((request) => ({ argument: 1, not: request }))]),
+  callRule(['ioctl'], [TERMINAL_INJECTIONS]),
+  callRule(['fcntl'], [[RESIZE_PIPE]]),
   callRule(
     ['socket'],
     [

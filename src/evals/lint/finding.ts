@@ -1,0 +1,33 @@
+/** What the checks of a suite find. */
+import type { EvalCase } from '../cases/case.ts';
+import type { CaseProblem } from '../cases/problem.ts';
+
+type LintRule =
+  | 'passes-on-request'
+  | 'passes-on-empty'
+  | 'passes-on-wrong'
+  | 'passes-on-opposite'
+  | 'number-without-edges'
+  | 'expected-in-request'
+  | 'expected-in-skill'
+  | 'expects-skill-name'
+  | 'skill-in-request'
+  | 'format-only'
+  | 'no-negatives'
+  | 'no-positives'
+  | 'duplicate';
+
+/** What a rule says about one case. */
+export interface CaseFinding extends Pick<CaseProblem, 'severity' | 'message' | 'hint'> {
+  readonly rule: LintRule;
+}
+
+export interface LintFinding extends CaseProblem {
+  readonly rule: LintRule;
+}
+
+/** The case with the text of its skill; empty if it is not known. */
+export interface LintedCase {
+  readonly evalCase: EvalCase;
+  readonly skillText: string;
+}

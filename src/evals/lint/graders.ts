@@ -1,0 +1,197 @@
+/** Runs the output checks of a case on answers that should fail: none, a wrong one, the opposite, the request and the skill itself. */
+import { isObject, quoted } from '#core';
+import type { EvalCase, OutputCheck } from '../cases/case.ts';
+import { splitFlags } from '../cases/pattern-check.ts';
+import { gradeAnswer } from '../grade/grade-output.ts';
+import type { CaseFinding, LintedCase } from './finding.ts';
+
+/** Long, ordinary and wrong: it says nothing about any task. */
+const WRONG_ANSWER =
+  'I do not know. Sorry, nothing here says anything about it, and I have not looked any further than this.';
+
+export function graderFindings({ evalCase, skillText }: LintedCase): readonly CaseFinding[] {
+  const { output = [], rubric = [] } = evalCase.expect;
+  const checks = output.filter(({ type }) => type !== 'checker');
+  if (checks.length === 0) return [];
+  // A judge or a checker can still tell a wrong answer, so that the check alone is weak but the case is not.
+  const severity =
+    checks.length === output.length && rubric.length === 0 && !hasOtherChecks(evalCase) ? 'error' : 'warning';
+  const passes = (answer: string): boolean => checks.every((check) => gradeAnswer(check, answer));
+  const name = skillNameFinding(evalCase, checks);
+  if (name !== undefined) return [name];
+  if (passes(''))
+    return [
+      {
+        rule: 'passes-on-empty',
+        severity,
+        message: 'the checks pass on an empty answer',
+        hint: 'add a text or an expression that a right answer contains',
+      },
+    ];
+  if (passes(WRONG_ANSWER)) {
+    const hint = 'check something that only a right answer contains';
+    return [
+      { rule: 'passes-on-wrong', severity, message: 'the checks pass on any text, such as "I do not know"', hint },
+    ];
+  }
+  if (checks.every(isFormat)) {
+    const hint = 'also check the content: a text, a value in the JSON Schema, or the content of the file';
+    return [
+      { rule: 'format-only', severity: 'warning', message: 'the checks look at the form of the answer only', hint },
+    ];
+  }
+  const opposite = oppositeAnswers(checks).find(passes);
+  if (opposite !== undefined) {
+    const hint = String.raw`use an expression with word edges, such as ^Yes\b, and exclude the opposite with not_regex`;
+    return [
+      {
+        rule: 'passes-on-opposite',
+        severity,
+        message: `the checks pass on the opposite answer ${quoted(opposite)}`,
+        hint,
+      },
+    ];
+  }
+  if (passes(evalCase.input)) {
+    const hint = 'expect something that the request does not say';
+    return [
+      { rule: 'passes-on-request', severity, message: 'the checks pass if the answer repeats the request', hint },
+    ];
+  }
+  return [...givenAway(checks, evalCase, skillText), ...numberFindings(checks)];
+}
+
+/** Whether the case also asks how the run went, which a wrong answer alone does not meet. */
+function hasOtherChecks({ expect }: EvalCase): boolean {
+  return (
+    expect.trigger !== undefined ||
+    expect.skills !== undefined ||
+    expect.actions !== undefined ||
+    expect.security !== undefined
+  );
+}
+
+/** Texts that a check needs, where it needs a plain text. */
+function neededText(check: OutputCheck): string | undefined {
+  if (check.type === 'contains') return check.not === true ? undefined : check.text;
+  if (check.type === 'file') return check.contains;
+  if (check.type !== 'matches' || check.not === true) return undefined;
+  const { source } = splitFlags(check.pattern);
+  const plain = source
+    .replace(/^\^?(?:\\b)?/, '')
+    .replace(/(?:\\b)?\$?$/, '')
+    .replaceAll(/\\([\\^$.*+?()[\]{}|/])/g, '\u0000$1');
+  return /[\\^$.*+?()[\]{}|]/.test(plain.replaceAll(/\u0000./g, '')) ? undefined : plain.replaceAll('\u0000', '');
+}
+
+const fold = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ')
+    .trim();
+
+function skillNameFinding({ skills: { target } }: EvalCase, checks: readonly OutputCheck[]): CaseFinding | undefined {
+  const needed = checks.find((check) => target !== undefined && fold(neededText(check) ?? '') === fold(target));
+  if (needed === undefined) return undefined;
+  const message = `the answer must contain the name of the skill, ${quoted(target ?? '')}, which only a run with the skill knows`;
+  return {
+    rule: 'expects-skill-name',
+    severity: 'error',
+    message,
+    hint: 'expect the result of the task; use trigger: true for whether the skill loads',
+  };
+}
+
+function givenAway(checks: readonly OutputCheck[], { input }: EvalCase, skillText: string): readonly CaseFinding[] {
+  const within = (text: string, check: OutputCheck): boolean => {
+    const needed = neededText(check);
+    return needed !== undefined && needed.trim().length > 1 && fold(text).includes(fold(needed));
+  };
+  const shown = (found: readonly OutputCheck[]): string =>
+    found.map((check) => quoted(neededText(check) ?? '', 60)).join(', ');
+  const inRequest = checks.filter((check) => within(input, check));
+  const inSkill = checks.filter((check) => !inRequest.includes(check) && within(skillText, check));
+  return [
+    ...(inRequest.length === 0
+      ? []
+      : [
+          {
+            rule: 'expected-in-request',
+            severity: 'warning',
+            message: `the request contains the expected text ${shown(inRequest)}`,
+            hint: 'expect something that the request does not say',
+          } as const,
+        ]),
+    ...(inSkill.length === 0
+      ? []
+      : [
+          {
+            rule: 'expected-in-skill',
+            severity: 'warning',
+            message: `SKILL.md contains the expected text ${shown(inSkill)}`,
+            hint: 'the case shows that the skill was read, not that it helps: expect a result that has to be worked out',
+          } as const,
+        ]),
+  ];
+}
+
+const OPPOSITES: Readonly<Record<string, string>> = {
+  yes: 'The answer is no, not yes.',
+  no: 'There is no doubt: yes.',
+  true: 'It is not true.',
+  false: 'It is not false.',
+  pass: 'It does not pass.',
+  passed: 'Nothing passed.',
+  fail: 'It does not fail.',
+  failed: 'Nothing failed.',
+};
+const PREFIXED =
+  /^(?:valid|correct|complete|consistent|secure|possible|safe|known|successful|able|stable|available|supported|equal)$/i;
+const PREFIXES = ['in', 'un', 'im', 'not '] as const;
+
+/** Answers that say the opposite with the same word. */
+function oppositeAnswers(checks: readonly OutputCheck[]): readonly string[] {
+  return checks.flatMap((check) => {
+    const word = neededText(check)?.trim() ?? '';
+    const known = Object.hasOwn(OPPOSITES, word.toLowerCase()) ? OPPOSITES[word.toLowerCase()] : undefined;
+    if (known !== undefined) return [known, known.replace(word.toLowerCase(), word)];
+    return PREFIXED.test(word) ? PREFIXES.map((prefix) => `It is ${prefix}${word}.`) : [];
+  });
+}
+
+function numberFindings(checks: readonly OutputCheck[]): readonly CaseFinding[] {
+  const bare = checks.flatMap((check) =>
+    check.type === 'contains' && check.not !== true && /^\d+$/.test(check.text.trim()) ? [check.text.trim()] : [],
+  );
+  return bare.slice(0, 1).map((number) => ({
+    rule: 'number-without-edges',
+    severity: 'warning',
+    message: `the text ${quoted(number)} is also part of other numbers, such as 1${number}0`,
+    hint: String.raw`use regex: '\b${number}\b'`,
+  }));
+}
+
+/** Whether the check is about the form only. */
+function isFormat(check: OutputCheck): boolean {
+  switch (check.type) {
+    case 'json':
+      return check.schema === undefined || !hasValue(check.schema);
+    case 'file':
+      return check.exists !== false && check.contains === undefined && check.sha256 === undefined;
+    case 'matches':
+      return check.not === true || gradeAnswer(check, '# A title\n\n- an item\n');
+    case 'contains':
+      return check.not === true;
+    case 'checker':
+      return false;
+  }
+}
+
+/** Whether a schema fixes a value somewhere. */
+function hasValue(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(hasValue);
+  if (!isObject(schema)) return false;
+  return Object.entries(schema).some(
+    ([key, value]) => ['const', 'enum', 'pattern', 'minimum', 'maximum'].includes(key) || hasValue(value),
+  );
+}

@@ -1,0 +1,117 @@
+/**
+ * Finds what makes a suite say more than it measures: answers that are given away, graders that pass on anything, missing negatives,
+ * duplicates. Nothing is run. Cases with scripted answers are left out, because they test no model.
+ */
+import { quoted } from '#core';
+import type { EvalCase } from '../cases/case.ts';
+import { isSkillNamed, readSkill } from '../cases/suite.ts';
+import { duplicateFindings } from './duplicates.ts';
+import type { CaseFinding, LintedCase, LintFinding } from './finding.ts';
+import { graderFindings } from './graders.ts';
+
+export interface LintOptions {
+  /** `trigger` measures which skill loads; then a suite without negatives has no precision. */
+  readonly kind: 'cases' | 'trigger';
+  /** Skill folders for cases that name none. */
+  readonly skills: readonly string[];
+}
+
+export function lintSuite(cases: readonly EvalCase[], { kind, skills }: LintOptions): readonly LintFinding[] {
+  const readTarget = skillReader(skills);
+  const asked = cases
+    .filter(({ answers }) => answers?.type !== 'script')
+    .map((evalCase): LintedCase => ({ evalCase, skillText: readTarget(evalCase) }));
+  const place = ({ evalCase }: LintedCase, finding: CaseFinding): LintFinding => ({
+    code: 'input/invalid',
+    ...evalCase.place,
+    ...finding,
+  });
+  return [
+    ...asked.flatMap((one) => graderFindings(one).map((finding) => place(one, finding))),
+    ...namingFindings(asked).map(([one, finding]) => place(one, finding)),
+    ...balanceFindings(asked, kind).map(([one, finding]) => place(one, finding)),
+    ...duplicateFindings(asked).map(([one, finding]) => place(one, finding)),
+  ];
+}
+
+/** Reads each SKILL.md once. */
+function skillReader(skills: readonly string[]): (evalCase: EvalCase) => string {
+  const texts = new Map<string, string>();
+  return ({ skills: { target, folders } }) => {
+    if (target === undefined) return '';
+    const key = [target, ...folders].join('\n');
+    const known = texts.get(key);
+    if (known !== undefined) return known;
+    const folder = [...folders, ...skills].find((one) => isSkillNamed(one, target));
+    const text = folder === undefined ? '' : (readSkill(folder)?.text ?? '');
+    texts.set(key, text);
+    return text;
+  };
+}
+
+type Placed = readonly [LintedCase, CaseFinding];
+
+/** Whether a request asks for the skill by its name. A name of one common word, such as `pdf`, counts only where it is called. */
+function namesSkill({ input, skills: { target } }: EvalCase): boolean {
+  if (target === undefined) return false;
+  const name = target.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const called = new RegExp(
+    `(?:^|[\\s"'\`(])[/$@]${name}(?![\\w-])|(?<![\\w-])${name}["'\`]?\\s+skill\\b|\\bskill\\s+["'\`]?${name}(?![\\w-])`,
+    'i',
+  );
+  return called.test(input) || (target.includes('-') && new RegExp(`(?<![\\w-])${name}(?![\\w-])`, 'i').test(input));
+}
+
+/** If every request that should load a skill names it, nothing shows that it loads by itself. */
+function namingFindings(cases: readonly LintedCase[]): readonly Placed[] {
+  return groupByTarget(cases.filter(({ evalCase }) => evalCase.expect.trigger !== false)).flatMap((group) => {
+    const named = group.filter(({ evalCase }) => namesSkill(evalCase));
+    const severity = named.length === group.length ? ('error' as const) : ('warning' as const);
+    return named.map((one): Placed => {
+      const name = quoted(one.evalCase.skills.target ?? '');
+      const message =
+        severity === 'error'
+          ? `every request about ${name} names it, so that nothing shows whether it loads by itself`
+          : `the request names the skill ${name}`;
+      return [
+        one,
+        { rule: 'skill-in-request', severity, message, hint: 'ask as a user does who does not know the skill' },
+      ];
+    });
+  });
+}
+
+/** Without negatives, a skill that always loads looks perfect; without positives, one that never loads. */
+function balanceFindings(cases: readonly LintedCase[], kind: LintOptions['kind']): readonly Placed[] {
+  const asked = cases.filter(({ evalCase: { expect } }) => expect.trigger !== undefined || expect.skills !== undefined);
+  const severity = kind === 'trigger' ? 'error' : 'warning';
+  const isQuiet = ({ evalCase: { expect } }: LintedCase): boolean =>
+    expect.trigger === false || expect.skills?.only?.length === 0 || expect.skills?.noneOf !== undefined;
+  const targets = groupByTarget(asked);
+  return targets.flatMap((group): readonly Placed[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const name = quoted(first.evalCase.skills.target ?? '');
+    // A request for another skill is one that must not load this one.
+    if (!asked.some(isQuiet) && targets.length === 1) {
+      const message = `no request must leave ${name} unloaded, so that precision cannot be measured`;
+      const hint = 'add requests that sound like it and are not, with trigger: false or should_trigger: false';
+      return [[first, { rule: 'no-negatives', severity, message, hint }]];
+    }
+    if (kind === 'trigger' && group.every(isQuiet)) {
+      const message = `no request must load ${name}, so that recall cannot be measured`;
+      const hint = 'add requests that the skill is for, with trigger: true or should_trigger: true';
+      return [[first, { rule: 'no-positives', severity, message, hint }]];
+    }
+    return [];
+  });
+}
+
+function groupByTarget(cases: readonly LintedCase[]): readonly (readonly LintedCase[])[] {
+  const groups = new Map<string, LintedCase[]>();
+  for (const one of cases) {
+    const { target } = one.evalCase.skills;
+    if (target !== undefined) groups.set(target, [...(groups.get(target) ?? []), one]);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,180 @@
+/**
+ * Follows data through the code of a skill: from the files, variables and connections that it reads, over names, functions, files and
+ * other scripts, to what it sends and executes. It knows no types and no order; a name that once held a secret holds it everywhere in its scope.
+ */
+import type { ScanFile } from '../finding.ts';
+import type { RuleId } from '../rules.ts';
+import { groupByName, linkUnit, toNode, type Node } from './build-graph.ts';
+import { ACT_RULES, HELD, LOOKS_ONLY, OWNERS, type Held } from './marks.ts';
+import { hasSocket, mayMeet, readMarks, type Marks } from './read-marks.ts';
+import { readUnits, type Unit } from './read-units.ts';
+import type { Strings } from './split-code.ts';
+
+export interface Flow {
+  readonly rule: RuleId;
+  readonly file: ScanFile;
+  readonly line: number;
+  readonly says: string;
+  /** The code is in a document. */
+  readonly isFence: boolean;
+  /** Hosts that the statement names. */
+  readonly hosts: readonly string[];
+}
+
+/** Text that only a decoder shows. */
+export interface DecodedText {
+  readonly file: ScanFile;
+  readonly line: number;
+  readonly text: string;
+  readonly isFence: boolean;
+}
+
+export interface Flows {
+  readonly flows: readonly Flow[];
+  readonly decoded: readonly DecodedText[];
+}
+
+/** Reads all statements of the skill, which takes as long as all patterns: for skills with a `flow` signal only. */
+export function findFlows(files: readonly ScanFile[]): Flows {
+  const strings: Strings = [];
+  const units = readUnits(files, strings);
+  const unitsByName = groupByName(units);
+  const graph = { strings, unitsByName, links: new Map(units.map((unit) => [unit, linkUnit(unit, unitsByName)])) };
+  const read = units.flatMap((unit) => unit.statements.map((statement) => readMarks(statement, strings)));
+  const nodes = mayMeet(read) ? read.map((one) => toNode(one, graph)) : [];
+  const held = propagate(nodes);
+  const flows = nodes.flatMap((node) => findAt(node, held));
+  const decoded = units.flatMap((unit) =>
+    unit.statements.flatMap(({ line, decoded: texts }) =>
+      texts.filter(isText).map((text) => ({ file: unit.file, line, text, isFence: unit.isFence })),
+    ),
+  );
+  return { flows: flows.filter((one, at) => at === flows.findIndex((other) => isSame(one, other))), decoded };
+}
+
+function isSame(a: Flow, b: Flow): boolean {
+  return a.rule === b.rule && a.file === b.file && a.line === b.line;
+}
+
+function isText(text: string): boolean {
+  return text.length >= 6 && /^[\t\n\r\x20-\x7e]+$/.test(text);
+}
+
+const ONLY_MEASURES =
+  /(?<![\w.])(?:len|bool)\(|\.?\b(?:exists|existsSync|isfile|is_file|isdir|is_dir|access|accessSync|sha256|md5|getmtime|hexdigest)\(/;
+
+/** The marks of a statement. */
+function holdAt({ statement, uses, direct, acts }: Node, held: ReadonlyMap<string, Marks>): Marks {
+  const marks: Marks = new Map(direct);
+  for (const { key, isSelected } of uses)
+    for (const [mark, origin] of held.get(key) ?? [])
+      if (!marks.has(mark) && !(isSelected && mark === 'environment')) marks.set(mark, origin);
+  const path = marks.get('path');
+  const isShell = statement.unit.language === 'shell';
+  if (path !== undefined && !marks.has('secret') && (isShell ? !LOOKS_ONLY.test(statement.code) : acts.has('read')))
+    marks.set('secret', path);
+  return marks;
+}
+
+/** Input, output and variables of programs: only secrets are followed from one to another. */
+const BETWEEN_PROGRAMS = /^(?:in|out|env):/;
+const SECRET_MARKS: readonly Held[] = ['secret', 'environment'];
+
+function propagate(nodes: readonly Node[]): ReadonlyMap<string, Marks> {
+  const held = new Map<string, Marks>();
+  const users = new Map<string, Node[]>();
+  for (const node of nodes)
+    for (const { key } of [...node.uses, ...node.calls.flatMap(({ uses }) => uses)]) {
+      const known = users.get(key);
+      if (known === undefined) users.set(key, [node]);
+      else known.push(node);
+    }
+  const queue = new Set(nodes.filter(({ direct }) => direct.size > 0));
+  const give = (key: string, marks: Marks): void => {
+    const known = held.get(key) ?? new Map<Held, string>();
+    let isChanged = false;
+    for (const mark of BETWEEN_PROGRAMS.test(key) ? SECRET_MARKS : HELD) {
+      const origin = marks.get(mark);
+      if (origin === undefined || known.has(mark)) continue;
+      known.set(mark, origin);
+      isChanged = true;
+    }
+    if (!isChanged) return;
+    held.set(key, known);
+    for (const user of users.get(key) ?? []) queue.add(user);
+  };
+  // Marks are only added, and each key has a few, so this ends.
+  for (const node of queue) {
+    queue.delete(node);
+    const marks = holdAt(node, held);
+    if (ONLY_MEASURES.test(node.statement.right) && !node.acts.has('read')) continue;
+    for (const key of node.to) give(key, marks);
+    const { unit, line } = node.statement;
+    give(`at:${String(unit.id)}:${String(line)}`, marks);
+    for (const { uses, to } of node.calls) give(to, holdAt({ ...node, uses, direct: new Map() }, held));
+  }
+  return held;
+}
+
+const HOST = /(?:https?|wss?|ftp):\/\/([^\s/'":?#]{1,253})|\/dev\/(?:tcp|udp)\/([^\s/]{1,253})/gi;
+const LOCAL = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|(?:[\w-]+\.)?example\.(?:com|org|net))$/;
+
+/** A shell or an interpreter gets the text; other programs get it as an argument. */
+const COMMAND_TEXT =
+  /\bsys\.executable\b|\bprocess\.execPath\b|\bos\.(?:system|popen)\(|\bshell ?[=:] ?true|(?<![\w.])(?:child_process\.)?exec(?:Sync)?\(|\bgetoutput\(|subprocess_shell\(/i;
+const INTERPRETER = /^(?:\S{0,40}\/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php|osascript)$/;
+
+function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
+  const { statement, acts, sendersCalled, strings, direct } = node;
+  if (direct.size === 0 && acts.size === 0 && sendersCalled.length === 0) return [];
+  const { unit, line, code, written } = statement;
+  const marks = holdAt(node, held);
+  if (marks.size === 0) return [];
+  const hosts = [...(unit.language === 'shell' ? code : strings.join(' ')).matchAll(HOST)].map(([, url, device]) =>
+    (url ?? device ?? '').toLowerCase(),
+  );
+  const at = (rule: RuleId, says: string): Flow => ({
+    rule,
+    file: unit.file,
+    line,
+    says,
+    isFence: unit.isFence,
+    hosts,
+  });
+  const found: Flow[] = [];
+  const sends = acts.has('send') || sendersCalled.some((key) => isSender(held.get(key)));
+  const secret = marks.get('secret') ?? marks.get('environment');
+  if (sends && secret !== undefined && !isOwnHost(secret, hosts))
+    found.push(at('collect-and-send', `sends ${secret} to another host`));
+  const isCommandText = COMMAND_TEXT.test(code) || strings.some((text) => INTERPRETER.test(text));
+  const decoded = marks.has('decoded') && (acts.has('evaluate') || (acts.has('start') && isCommandText));
+  if (decoded) found.push(at('encoded-payload', 'executes decoded text'));
+  if (
+    marks.has('remote') &&
+    acts.has('evaluate') &&
+    (unit.language !== 'shell' || !(unit.isFence || direct.has('remote')))
+  )
+    found.push(at('download-and-run', 'executes downloaded text'));
+  const isShellStarted =
+    acts.has('redirect') && (marks.has('socket') || (/pty\.spawn\(/.test(code + written) && hasSocket(unit)));
+  const runsInput = marks.has('received') && (acts.has('start') || acts.has('evaluate'));
+  if (unit.language !== 'shell' && (runsInput || (isShellStarted && mayStartShell(unit))))
+    found.push(at('reverse-shell', 'connects a shell to a remote host'));
+  return found;
+}
+
+function isSender(marks: Marks | undefined): boolean {
+  return marks !== undefined && (marks.has('client') || marks.has('socket'));
+}
+
+/** Proxies in JavaScript connect streams as well. */
+function mayStartShell({ language, statements }: Unit): boolean {
+  const starts = ACT_RULES.filter((one) => one.mark === 'start' && one.language === language);
+  return language === 'python' || statements.some(({ code }) => starts.some(({ find }) => find.test(code)));
+}
+
+function isOwnHost(secret: string, hosts: readonly string[]): boolean {
+  if (hosts.length === 0) return false;
+  const owner = OWNERS.find(([name]) => name.test(secret))?.[1];
+  return hosts.every((host) => LOCAL.test(host) || owner?.test(host) === true);
+}

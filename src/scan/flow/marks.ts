@@ -1,0 +1,176 @@
+/** What statements read, send and execute, as data: the sources and sinks of the data-flow rules. */
+import type { Language } from './split-code.ts';
+
+/**
+ * What a name can hold. `path`: the path of a secret. `environment` and `secret`: its content; of the environment, one variable that is
+ * selected by name is not a secret. `socket`: a connection. `client`: an object that sends. `received`: data from a connection.
+ * `remote`: a downloaded text. `decoded`: a decoded text.
+ */
+export const HELD = ['path', 'environment', 'secret', 'socket', 'client', 'received', 'remote', 'decoded'] as const;
+export type Held = (typeof HELD)[number];
+
+/** What a statement does. */
+export type Act = 'read' | 'send' | 'evaluate' | 'start' | 'write' | 'print' | 'redirect';
+
+export interface MarkRule<Mark> {
+  readonly mark: Mark;
+  /** Absent for all. */
+  readonly language?: Language;
+  /** `code`: without the text of strings. `text`: of strings; of shell all of it. */
+  readonly in: 'code' | 'text';
+  readonly find: RegExp;
+}
+
+const rule =
+  (place: 'code' | 'text', language?: Language) =>
+  <Mark>(mark: Mark, find: RegExp): MarkRule<Mark> => ({ mark, language, in: place, find });
+const [python, javascript, shell, anyText] = [
+  rule('code', 'python'),
+  rule('code', 'javascript'),
+  rule('code', 'shell'),
+  rule('text'),
+];
+
+/** Files whose content is a secret of the user. Public keys and lists of hosts are none. */
+const SECRET_PATH =
+  /(?:^|[\\/])\.ssh(?:\/(?!known_hosts|config\b|authorized_keys|[\w.-]{1,40}\.pub)|$)|(?<![\w-])id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|(?:^|[\\/])\.aws(?:\/(?:credentials|config|sso)|$)|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\/config|\.gnupg\b|\.config\/gcloud|application_default_credentials|\.azure\/|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|login\.keychain|\.mozilla\/firefox|firefox\/profiles|google\/chrome\/|google-chrome\/|bravesoftware|microsoft\/edge|(?:^|\/)login data$|(?:^|\/)local state$|(?:default|profile \d)\/(?:network\/)?cookies$|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\/\.(?:electrum|bitcoin|ethereum)\b|solana\/id\.json|exodus\.wallet|\/etc\/(?:shadow|sudoers)\b|\.(?:bash|zsh|python|psql|mysql)_history\b|\.config\/gh\/hosts|\.claude\/\.credentials|\.codex\/auth\.json|\/proc\/(?:self|\d{1,7}|\*)\/environ|\.vault-token|\.cargo\/credentials|\.gem\/credentials|\.config\/op\b|\.local\/share\/keyrings/i;
+
+export const HELD_RULES: readonly MarkRule<Held>[] = [
+  anyText('path', SECRET_PATH),
+  python('environment', /\bos\.environb?(?:\.(?:items|values|copy|keys)\(\)|(?![\w.[(]))/),
+  javascript('environment', /\bprocess\.env\b(?![\w.[(?])|\bDeno\.env\.toObject\(/),
+  shell(
+    'environment',
+    /(?:^|[|(`;&]|\b(?:sudo|then|do)) ?(?:(?:printenv|env|export -p|declare -x?p)(?= {0,4}(?:$|[|>`;&]))|(?<=\$\( ?)(?:printenv|env|export -p)(?= ?\))|set(?= {0,4}[|>]))/,
+  ),
+  shell(
+    'secret',
+    /\bsecurity dump-keychain\b|\bsecurity find-(?:generic|internet)-password\b(?=[^|;]{0,80} -[wg])|\bsecret-tool search\b|\bgit credential fill\b/,
+  ),
+  anyText('secret', /\bsecurity (?:dump-keychain|find-(?:generic|internet)-password)\b/),
+  python('secret', /\bbrowser_cookie3\.\w{1,20}\(|\bwin32crypt\.CryptUnprotectData\(|\bkeyring\.get_keyring\(\)/),
+  python(
+    'socket',
+    /\bsocket\.(?:socket|create_connection)\(|(?<![\w.])create_connection\(|\basyncio\.open_connection\(/,
+  ),
+  javascript(
+    'socket',
+    /\b(?:net|tls)\.(?:connect|createConnection)\(|\bnew net\.Socket\(|\bnew (?:\w{1,20}\.)?WebSocket\(|\bdgram\.createSocket\(/,
+  ),
+  python(
+    'client',
+    /\bHTTPS?Connection\(|\brequests\.[Ss]ession\(|\bhttpx\.(?:Async)?Client\(|\bClientSession\(|\bSMTP(?:_SSL)?\(|\bFTP(?:_TLS)?\(|\bSSHClient\(|\bPoolManager\(|\bTelnet\(|\bfrom_transport\(|\bSFTPClient\b|\bIMAP4\w{0,5}\(/,
+  ),
+  javascript(
+    'client',
+    /\bhttps?\.request\(|\bhttp2\.connect\(|\bnew XMLHttpRequest\b|\bcreateTransport\(|\bnew Image\(|\baxios\.create\(/,
+  ),
+  python('received', /\.recv(?:from|_into)?\(|\.read_until\(|\breader\.read(?:line)?\(/),
+  python('remote', /\b(?:requests|httpx)\.(?:get|post|request)\(|\burlopen\(|\burlretrieve\(/),
+  javascript(
+    'remote',
+    /(?<![\w.]|async |function )fetch\(|\bhttps?\.get\(|\b(?:axios|got|needle|superagent)(?:\.get)?\(/,
+  ),
+  shell('client', /\bexec \d{1,2}<> ?\/dev\/(?:tcp|udp)\//),
+  shell('remote', /(?:^|[|(`;&]) ?(?:curl|wget)\b/),
+  python(
+    'decoded',
+    /\b(?:b(?:64|32|16|85)decode|a85decode|fromhex|unhexlify|decompress|rot13|marshal\.loads)\b|\bcodecs\.decode\(|\b(?:bytes|bytearray|chr)\([^()]{0,80}\^/,
+  ),
+  javascript(
+    'decoded',
+    /(?<![\w.])(?:atob|unescape)\(|\bfromCharCode\([^()]{0,80}\^|\bfromC(?:harCode|odePoint)\b|\bBuffer\.from\([^()]{1,80},|\b(?:inflate|gunzip|unzip|brotliDecompress)(?:Raw)?Sync\(/,
+  ),
+  shell(
+    'decoded',
+    /\bbase(?:64|32) {1,4}(?:-i )?-{1,2}[dD]\w{0,6}\b|\bxxd [^|]{0,20}-r|\bopenssl (?:enc|base64|aes)[^|]{0,80} -d\b|\buudecode\b|\| ?rev\b|\bgpg [^|]{0,80}-{1,2}d/,
+  ),
+];
+
+/** A command of a shell that sends; in the string of a script any word can be one. */
+const SENDS = String.raw`(?:curl|wget|nc|ncat|netcat|socat|telnet|nslookup|dig|host|ping6?|drill|scp|rsync|sftp|ftp|tftp|lftp|sendmail|mailx?|mutt|swaks|https?|xh|rclone|gsutil|s3cmd|websocat|resolvectl query|getent hosts|openssl s_client|gh gist create|aws s3 (?:cp|sync|mv)|invoke-webrequest|invoke-restmethod|iwr|irm)\b`;
+const COMMAND_START = String.raw`(?:^|[|(\x60;&]|\b(?:xargs|sudo|exec|then|do|else|nohup|command|time|timeout|while|if)\b[^|;]{0,40}) {0,2}(?:[\w./~-]{0,60}\/)?`;
+
+export const ACT_RULES: readonly MarkRule<Act>[] = [
+  python(
+    'read',
+    /\b(?:open|read|readline|readlines|read_text|read_bytes|load|loads|copy|copy2|copyfile|copytree|glob|iglob|rglob|walk|listdir|iterdir|scandir|connect|extractall|make_archive|add|run|check_output|popen|Popen|system|fromfile|reader|write|writestr)\(/,
+  ),
+  javascript(
+    'read',
+    /\b(?:readFile\w{0,4}|createReadStream|readdir\w{0,4}|copyFile\w{0,4}|cp\w{0,4}|open\w{0,4}|file|readTextFile\w{0,4}|text|exec\w{0,8}|spawn\w{0,4}|import|Database)\(/,
+  ),
+  python(
+    'send',
+    /\b(?:requests|httpx|aiohttp|urllib3)\.(?:post|put|patch|get|request|head|delete|options)\(|\burlopen\(|\burlretrieve\(|\burllib\.request\.\w{1,20}\(|\bRequest\(|\.(?:sendall|sendto|sendmail|send_message|storbinary|storlines|put_object|upload_file|upload_fileobj)\(|\b(?:socket\.)?(?:gethostbyname(?:_ex)?|getaddrinfo)\(|\b(?:dns\.)?resolver\.\w{1,20}\(|\bwebbrowser\.open\(|\bcreate_connection\(/,
+  ),
+  javascript(
+    'send',
+    /(?<![\w.]|async |function )fetch\(|\b(?:axios|got|needle|superagent|undici|ky)(?:\.\w{1,20})?\(|\bhttps?\.(?:request|get)\(|(?<![\w.])request(?:\.\w{1,10})?\(|\bsendBeacon\(|\bdns(?:\.promises)?\.(?:lookup|resolve\w{0,6})\(|\bnew WebSocket\(/,
+  ),
+  shell('send', new RegExp(String.raw`${COMMAND_START}${SENDS}|\/dev\/(?:tcp|udp)\/`, 'i')),
+  python(
+    'evaluate',
+    /(?<![\w.])(?:exec|eval|compile|execfile)\(|\bbuiltins\.(?:exec|eval)\(|\brunpy\.run_\w{1,10}\(|\bmarshal\.loads\(|\bFunctionType\(|\bexec_module\(/,
+  ),
+  javascript(
+    'evaluate',
+    /(?<![\w.])(?:eval|Function|execScript)\(|\bnew Function\(|\bvm\.(?:runIn\w{1,20}|compileFunction|Script)\(|\.constructor\([\ue000\w]|\b_compile\(|\bset(?:Timeout|Interval)\((?=[\ue000])/,
+  ),
+  shell(
+    'evaluate',
+    /(?:^|[|(`;&] ?|\bsudo )(?:eval|source|\.) |\| ?(?:sudo )?(?:[\w./-]{0,40}\/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php)(?= {0,4}(?:$|-(?:s|$| )|[)|;&]))|\b(?:ba|z|da|k)?sh {1,4}(?:-\w{0,4}c|<\(|<<<)|\b(?:python[\d.]{0,4}|node|perl|ruby|php) {1,4}-{1,2}\w{0,4} {1,4}\$/,
+  ),
+  python(
+    'start',
+    /\bos\.(?:system|popen|exec\w{1,3}|spawn\w{1,3}|posix_spawn\w{0,1})\(|\bsubprocess\.\w{1,20}\(|\bpty\.spawn\(|\bcommands\.getoutput\(|\bcreate_subprocess_(?:shell|exec)\(/,
+  ),
+  javascript(
+    'start',
+    /\bchild_process\.\w{1,20}\(|(?<![\w.])(?:exec|spawn|execFile|fork)(?:Sync)?\(|\bBun\.spawn\w{0,4}\(|\bnew Deno\.Command\(|\$(?=[\ue000])/,
+  ),
+  python('redirect', /\bos\.dup2\(|\bpty\.spawn\(|\bstd(?:in|out) ?= ?\w/),
+  javascript('redirect', /\.pipe\(/),
+  python('print', /(?<![\w.])print\(|\bsys\.stdout\.write\(/),
+  javascript('print', /\bconsole\.(?:log|info|error)\(|\bprocess\.stdout\.write\(/),
+  python(
+    'write',
+    /\.(?:write|writelines|write_text|write_bytes|writestr|dump|copy|copy2|copyfile|save|rename|move|add)\(|\bmake_archive\(/,
+  ),
+  javascript('write', /\b(?:writeFile|appendFile|copyFile|rename|cp)(?:Sync)?\(|\bcreateWriteStream\(/),
+  shell('write', />>? ?[\w~./$-]|\b(?:tee|cp|mv|install|tar|zip|7z|gzip|openssl|ln|dd)\b/),
+];
+
+/** Sending commands in a string that a script starts. */
+export const STARTED_SEND = new RegExp(String.raw`(?<![\w.-])${SENDS}`, 'i');
+
+/** Methods of clients and sockets that send. */
+export const SENDING_METHOD =
+  /^(?:send|sendall|sendto|send_bytes|send_json|request|post|put|patch|get|write|end|emit|storbinary|sendmail|send_message|sendMail|putfo|src)$/;
+
+/** Parts of a shell command that name a key without sending it, and commands that only look. */
+export const NAMES_ONLY =
+  / (?:-i|--key|--cert|--cacert|-E|--netrc-file|-b|--cookie|-c|--cookie-jar|--kubeconfig|--ssh-key|-o IdentityFile=?) ?[=]?\S{1,200}/g;
+export const LOOKS_ONLY =
+  /^(?:if |elif |while |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh|mkdir|touch|rm|stat|export|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
+export const PRINTS_ONLY = /^(?:echo|printf) [^|]{0,4000}$/;
+
+/** Services to which these secrets belong. */
+export const OWNERS: readonly (readonly [secret: RegExp, host: RegExp])[] = [
+  [/\.npmrc/i, /npmjs\.(?:org|com)$/],
+  [/\.pypirc/i, /pypi\.org$/],
+  [/gcloud|application_default/i, /(?:googleapis|google)\.com$/],
+  [/gh\/hosts/i, /github\.com$/],
+  [/claude/i, /(?:anthropic|claude)\.(?:com|ai)$/],
+  [/\.codex/i, /(?:openai|chatgpt)\.com$/],
+  [/\.aws/i, /amazonaws\.com$/],
+  [/\.docker/i, /docker\.(?:io|com)$/],
+  [/\.cargo/i, /crates\.io$/],
+];
+
+const ENVIRONMENT_OPTION = /(?<=[({,] ?)env ?[=:] ?(?:\{ ?\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] ?)env(?= ?[,}])/g;
+
+/** `env=os.environ` for a program that is started is no use of its content. */
+export function withoutEnvironmentOption(code: string): string {
+  return code.includes('env') ? code.replaceAll(ENVIRONMENT_OPTION, '') : code;
+}

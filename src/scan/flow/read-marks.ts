@@ -1,0 +1,115 @@
+/** Reads what each statement holds and does by itself. */
+import { quoted } from '#core';
+import {
+  ACT_RULES,
+  HELD_RULES,
+  LOOKS_ONLY,
+  NAMES_ONLY,
+  PRINTS_ONLY,
+  STARTED_SEND,
+  withoutEnvironmentOption,
+  type Act,
+  type Held,
+  type MarkRule,
+} from './marks.ts';
+import type { FlowStatement, Unit } from './read-units.ts';
+import { TOKEN, type Language, type Strings } from './split-code.ts';
+
+/** By mark: where it comes from, for the message. */
+export type Marks = Map<Held, string>;
+
+const TOKENS = new RegExp(TOKEN, 'g');
+/** Not what a person types, nor what a program prints. */
+const LISTENS = /(?<!std(?:in|out|err))\.(?:on|once|addEventListener)\( ?\ue000/;
+
+export interface MarkedStatement {
+  readonly statement: FlowStatement;
+  readonly direct: Marks;
+  readonly acts: Set<Act>;
+  readonly texts: readonly string[];
+  readonly words: readonly string[];
+}
+
+const ofLanguage = <Mark>(rules: readonly MarkRule<Mark>[], language: Language): readonly MarkRule<Mark>[] =>
+  rules.filter((one) => one.language === language && one.in === 'code');
+const CODE_RULES = Object.fromEntries(
+  (['python', 'javascript', 'shell'] as const).map((language) => {
+    const held = ofLanguage(HELD_RULES, language);
+    const acts = ofLanguage(ACT_RULES, language);
+    const any = new RegExp([...held, ...acts].map(({ find }) => `(?:${find.source})`).join('|'), 'i');
+    return [language, { held, acts, any }];
+  }),
+);
+/** A cheap test before the paths. */
+const SECRET_WORD = /[./_]|login|local|security/i;
+const TEXT_RULES = HELD_RULES.filter((one) => one.in === 'text');
+
+export function readMarks(statement: FlowStatement, strings: Strings): MarkedStatement {
+  const { unit, code, written, left } = statement;
+  const isShell = unit.language === 'shell';
+  const plain = isShell ? code.replaceAll(NAMES_ONLY, ' ') : withoutEnvironmentOption(code);
+  const texts = isShell ? [] : [...code.matchAll(TOKENS)].map(([, index]) => strings[Number(index)] ?? '');
+  const words = isShell
+    ? plain.split(/[\s=@'"<>|();,:`]+/)
+    : texts.flatMap((text) => (/[\s'"@<>|;]/.test(text) ? [text, ...text.split(/[\s'"@<>|;]+/)] : [text]));
+  const acts = new Set<Act>();
+  const direct: Marks = new Map();
+  const rules = CODE_RULES[unit.language];
+  const sources = isShell || written === code ? [plain] : [plain, withoutEnvironmentOption(written)];
+  for (const source of sources) {
+    if (rules === undefined || !rules.any.test(source)) continue;
+    for (const { mark, find } of rules.acts) if (!acts.has(mark) && find.test(source)) acts.add(mark);
+    for (const { mark, find } of rules.held)
+      if (!direct.has(mark) && find.test(source))
+        direct.set(mark, mark === 'secret' ? quoted(source, 90) : NAMES[mark]);
+  }
+  for (const { mark, find } of words.some((one) => SECRET_WORD.test(one)) ? TEXT_RULES : []) {
+    const word = words.find((one) => find.test(one) && !one.startsWith('//') && !one.includes('://'));
+    if (word !== undefined) direct.set(mark, mark === 'path' ? quoted(word, 60) : NAMES[mark]);
+  }
+  if (/^\{.*\}$/s.test(left.replace(/^(?:const|let|var) ?/, '')) || /\bin os\.environ$/.test(code))
+    direct.delete('environment');
+  if (statement.decoded.length > 0) direct.set('decoded', NAMES.decoded);
+  if (isShell && LOOKS_ONLY.test(plain)) direct.delete('path');
+  if (isShell && PRINTS_ONLY.test(plain) && !plain.includes('>')) acts.delete('write');
+  if (acts.has('start')) {
+    if (texts.some((text) => STARTED_SEND.test(text))) acts.add('send');
+    // Commands in strings, such as `env`, are sources as in a shell.
+    for (const { mark, find } of CODE_RULES['shell']?.held ?? [])
+      if ((mark === 'environment' || mark === 'secret') && texts.some((text) => find.test(text)))
+        direct.set(mark, NAMES[mark]);
+  }
+  if (LISTENS.test(code) && texts.some((text) => text === 'data' || text === 'message') && hasSocket(unit))
+    direct.set('received', NAMES.received);
+  return { statement, direct, acts, texts, words };
+}
+
+/** Whether the skill has both ends of a flow. */
+export function mayMeet(read: readonly MarkedStatement[]): boolean {
+  const acts = new Set(read.flatMap((one) => [...one.acts]));
+  const held = new Set(read.flatMap(({ direct }) => [...direct.keys()]));
+  const isSecret = held.has('path') || held.has('environment') || held.has('secret');
+  const isSent = acts.has('send') || held.has('client') || held.has('socket');
+  return (
+    (isSecret && isSent) ||
+    (held.has('decoded') && (acts.has('evaluate') || acts.has('start'))) ||
+    (held.has('remote') && acts.has('evaluate')) ||
+    ((held.has('socket') || held.has('received')) &&
+      (acts.has('start') || acts.has('evaluate') || acts.has('redirect')))
+  );
+}
+
+const NAMES: Readonly<Record<Held, string>> = {
+  path: 'a credential file',
+  environment: 'the environment',
+  secret: 'a credential store',
+  socket: 'a connection',
+  client: 'a connection',
+  received: 'what a connection receives',
+  remote: 'downloaded text',
+  decoded: 'decoded text',
+};
+
+export function hasSocket({ statements }: Unit): boolean {
+  return statements.some(({ code }) => HELD_RULES.some(({ mark, find }) => mark === 'socket' && find.test(code)));
+}

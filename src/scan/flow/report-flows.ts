@@ -1,0 +1,74 @@
+/** The findings of the data-flow rules. */
+import { printable, quoted } from '#core';
+import type { ScanFile, ScanFinding } from '../finding.ts';
+import { matchText } from '../match.ts';
+import { isOwnService, rateFinding, type Topic } from '../rate.ts';
+import { isRuleId } from '../rules.ts';
+import { findFlows, type DecodedText, type Flow } from './flow.ts';
+
+/** `ends` are the files with a `flow` signal. */
+export function findFlowFindings(
+  files: readonly ScanFile[],
+  { ends, topic }: { readonly ends: readonly ScanFile[]; readonly topic: Topic },
+): readonly ScanFinding[] {
+  if (ends.length === 0) return [];
+  const { flows, decoded } = findFlows(findLinked(files, ends));
+  return [...flows.map((flow) => toFinding(flow, topic)), ...decoded.flatMap((one) => readDecoded(one, topic))];
+}
+
+const MAX_LINKS = 4;
+
+/** The files between which data can pass: by an import, a start or a shared file. */
+function findLinked(files: readonly ScanFile[], ends: readonly ScanFile[]): readonly ScanFile[] {
+  let linked = ends.filter((file) => !isTest(file, files));
+  for (let round = 0; round < MAX_LINKS; round += 1) {
+    const names = [...new Set(linked.flatMap(({ path, text }) => [linkName(path), ...sharedFiles(text)]))];
+    const isLinked = (file: ScanFile): boolean =>
+      linked.includes(file) ||
+      names.some((name) => file.text.includes(name)) ||
+      linked.some(({ text }) => text.includes(linkName(file.path)));
+    const next = files.filter((file) => isLinked(file) && !isTest(file, files));
+    if (next.length === linked.length) break;
+    linked = next;
+  }
+  return linked;
+}
+
+/** Tests call functions with any text. One that SKILL.md names is a script like others. */
+function isTest({ path }: ScanFile, files: readonly ScanFile[]): boolean {
+  if (!/(?:^|\/)(?:tests?|__tests__)\/|[._-](?:test|spec)\.\w{1,5}$|(?:^|\/)test_\w{1,80}\.py$/.test(path))
+    return false;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return files.every((file) => file.path !== 'SKILL.md' || !file.text.includes(name));
+}
+
+/** By this name another file imports or starts it; empty, so that all files have it, if it is too short to tell. */
+function linkName(path: string): string {
+  const stem = path.slice(path.lastIndexOf('/') + 1).replace(/\.\w{1,10}$/, '');
+  return stem.length >= 4 ? stem : '';
+}
+
+/** Files outside the skill through which scripts can pass data. */
+function sharedFiles(text: string): readonly string[] {
+  return [...text.matchAll(/(?:tmp|shm|cache|gettempdir\(\)|tmpdir\(\))["'{}/+, ]{1,8}([\w.-]{4,80})/gi)].map(
+    ([, name = '']) => name,
+  );
+}
+
+function toFinding({ rule, file, line, says, hosts }: Flow, topic: Topic): ScanFinding {
+  const isOwn = rule === 'collect-and-send' && hosts.length > 0 && hosts.every((host) => isOwnService(host, topic));
+  const severity = isOwn
+    ? 'high'
+    : rateFinding(rule, hosts.map((host) => `https://${host}`).join(' '), { file, topic });
+  return { rule, severity, path: printable(file.path), line, column: 1, message: says };
+}
+
+/** Reads text that only a decoder shows as code. What is dangerous in it was hidden on purpose. */
+function readDecoded({ file, line, text }: DecodedText, topic: Topic): readonly ScanFinding[] {
+  const { hits } = matchText({ path: 'decoded.sh', text, isExecutable: false });
+  const hit = hits.find(({ means, severity }) => isRuleId(means) && (severity === 'high' || severity === 'critical'));
+  if (hit === undefined) return [];
+  const severity = rateFinding('encoded-payload', text, { file, topic });
+  const message = `hides in encoded text what ${hit.says}: ${quoted(text, 80)}`;
+  return [{ rule: 'encoded-payload', severity, path: printable(file.path), line, column: 1, message }];
+}

@@ -1,0 +1,186 @@
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { readCases } from '../../../src/evals/cases/read-cases.ts';
+import { lintSuite, type LintOptions } from '../../../src/evals/lint/lint-suite.ts';
+import { newSkillFiles } from '../../../src/skills/format/new-skill.ts';
+import { folderOf } from '../cases/support.ts';
+
+const SKILL = `---
+name: tax-report
+description: Writes tax reports. Use when asked about taxes.
+---
+
+# Tax report
+
+The rate of Freedonia is 37.25 percent. End each answer with END-OF-REPORT.
+`;
+
+interface Written {
+  readonly input?: string;
+  readonly output?: object;
+  readonly expect?: object;
+  readonly mock?: object;
+}
+
+/** Findings about cases of the skill, as `severity rule: cases`. */
+function findingsOf(cases: readonly Written[], options: Partial<LintOptions> = {}, skill = SKILL): readonly string[] {
+  const written = cases.map(({ input, output, ...rest }, place) => ({
+    id: `c${String(place + 1)}`,
+    input: input ?? REQUESTS[place] ?? `Request ${String(place)} about something of its own`,
+    expect: { output },
+    ...rest,
+  }));
+  const root = folderOf({ 'tax-report/SKILL.md': skill, 'tax-report/evals/cases.json': { cases: written } });
+  const read = readCases([path.join(root, 'tax-report')]);
+  expect(read.problems).toEqual([]);
+  return lintSuite(read.cases, { kind: 'cases', skills: [path.join(root, 'tax-report')], ...options }).map(
+    ({ severity, rule, line, hint }) => {
+      expect({ line, hint }).toEqual({ line: expect.any(Number), hint: expect.stringMatching(/\w/) });
+      return `${severity} ${rule}`;
+    },
+  );
+}
+
+const REQUESTS = ['How high is the tax on a boat?', 'Compare two flats in Rome.', 'When is the deadline this year?'];
+const GOOD = { contains: 'forty-two boats' };
+
+describe('a suite that can be believed', () => {
+  test('has no findings', () => {
+    expect(findingsOf([{ output: GOOD }, { output: { regex: '\\b1[0-9] May\\b' } }])).toEqual([]);
+  });
+
+  test('may have scripted answers of any kind, because they test the files only', () => {
+    const mock = { turns: [{ text: 'ok' }] };
+    expect(findingsOf([{ input: 'Use the tax-report skill', output: { not_contains: 'x' }, mock }])).toEqual([]);
+  });
+});
+
+describe('answers that are given away', () => {
+  test('the expected text is in the request', () => {
+    expect(findingsOf([{ input: 'Say that it is forty-two boats', output: GOOD }])).toEqual([
+      'error passes-on-request',
+    ]);
+    expect(
+      findingsOf([{ input: 'Is it forty-two boats?', output: { contains: ['forty-two boats', 'because of sails'] } }]),
+    ).toEqual(['warning expected-in-request']);
+  });
+
+  test('the expected text is in SKILL.md', () => {
+    expect(findingsOf([{ output: { contains: '37.25' } }])).toEqual(['warning expected-in-skill']);
+    expect(findingsOf([{ output: { regex: 'END-OF-REPORT' } }])).toEqual(['warning expected-in-skill']);
+  });
+
+  test('the check asks for the name of the skill', () => {
+    expect(findingsOf([{ output: { contains: 'tax-report' } }])).toEqual(['error expects-skill-name']);
+    expect(findingsOf([{ output: { regex: '(?i)tax report' } }])).toEqual(['error expects-skill-name']);
+  });
+
+  test('the request names the skill', () => {
+    const both = [
+      { input: 'Use the tax-report skill for my boat', output: GOOD },
+      { input: 'Ask /tax-report about the flat', output: { contains: 'two rooms' } },
+    ];
+    expect(findingsOf(both)).toEqual(['error skill-in-request', 'error skill-in-request']);
+    expect(findingsOf([...both, { output: { contains: 'in June' } }])).toEqual([
+      'warning skill-in-request',
+      'warning skill-in-request',
+    ]);
+    expect(findingsOf([{ input: 'Write a tax report about my boat', output: GOOD }])).toEqual([]);
+  });
+});
+
+describe('graders that pass on anything', () => {
+  test.each([
+    ['nothing at all', { not_contains: 'error' }, 'error passes-on-empty'],
+    ['nothing, by an expression', { regex: '.*' }, 'error passes-on-empty'],
+    ['no files', { files: [{ path: 'a.txt', exists: false }] }, 'error passes-on-empty'],
+    ['any text', { regex: '[a-z]+' }, 'error passes-on-wrong'],
+    ['any long text', { regex: '^[\\s\\S]{11}' }, 'error passes-on-wrong'],
+    ['an opposite with a prefix', { contains: 'valid' }, 'error passes-on-opposite'],
+    ['an opposite of a word', { contains: 'yes' }, 'error passes-on-opposite'],
+    ['a number inside another', { contains: '42' }, 'warning number-without-edges'],
+    ['any JSON', { format: 'json' }, 'warning format-only'],
+    ['any Markdown', { format: 'markdown' }, 'warning format-only'],
+    ['any file', { files: [{ path: 'out.md' }] }, 'warning format-only'],
+    ['any object', { json_schema: { type: 'object', required: ['a'] } }, 'warning format-only'],
+  ])('%s', (_, output, finding) => {
+    expect(findingsOf([{ output }])).toEqual([finding]);
+  });
+
+  test.each([
+    ['a text beside it', { not_contains: 'error', contains: 'forty-two boats' }],
+    ['a word with edges', { regex: '^Valid\\b', not_regex: 'invalid' }],
+    ['a number with edges', { regex: '\\b42\\b' }],
+    ['a value in a schema', { json_schema: { type: 'object', properties: { rate: { const: 37 } } } }],
+    ['a file with a text', { files: [{ path: 'out.md', contains: 'boats' }] }],
+  ])('%s is enough', (_, output) => {
+    expect(findingsOf([{ output }])).toEqual([]);
+  });
+
+  test('a rubric line beside a weak check keeps the case, with a warning', () => {
+    expect(findingsOf([{ expect: { output: { not_contains: 'x' }, rubric: ['Explains the rate'] } }])).toEqual([
+      'warning passes-on-empty',
+    ]);
+  });
+});
+
+describe('trigger suites', () => {
+  const fires = { expect: { trigger: true } };
+  const quiet = { expect: { trigger: false } };
+
+  test('need a request that must not load the skill', () => {
+    expect(findingsOf([fires, fires], { kind: 'trigger' })).toEqual(['error no-negatives']);
+    expect(findingsOf([fires, fires])).toEqual(['warning no-negatives']);
+    expect(findingsOf([fires, quiet], { kind: 'trigger' })).toEqual([]);
+  });
+
+  test('need a request that must load it', () => {
+    expect(findingsOf([quiet], { kind: 'trigger' })).toEqual(['error no-positives']);
+  });
+});
+
+describe('duplicates', () => {
+  test('equal and nearly equal requests are named once each', () => {
+    const base = 'Please compute the full property tax of my small wooden house near the old harbour for 2024';
+    expect(
+      findingsOf([
+        { input: base, output: GOOD },
+        { input: `${base.toUpperCase()}!`, output: GOOD },
+        { input: base.replace('small ', ''), output: GOOD },
+        { input: base.replace('house', 'boat').replace('2024', '1999'), output: GOOD },
+      ]),
+    ).toEqual(['warning duplicate', 'warning duplicate']);
+  });
+
+  test('requests that differ in a number or a name are different', () => {
+    expect(
+      findingsOf([
+        { input: 'What is the rate for 2023?', output: GOOD },
+        { input: 'What is the rate for 2024?', output: { contains: 'another one' } },
+      ]),
+    ).toEqual([]);
+  });
+});
+
+test('the placeholders of a new skill are errors until they are replaced', () => {
+  const files = newSkillFiles({ name: 'mine', parts: ['evals'] });
+  const root = folderOf(Object.fromEntries(files.map((file) => [`mine/${file.path}`, file.text])));
+  const { cases, problems } = readCases([path.join(root, 'mine')]);
+  expect(cases).toEqual([]);
+  expect(problems.map(({ severity, message }) => `${severity} ${message.split(':')[0] ?? ''}`)).toEqual(
+    Array(problems.length).fill('error placeholder text'),
+  );
+  expect(problems.length).toBeGreaterThanOrEqual(4);
+});
+
+test('the placeholders of skills that were made before are errors too', () => {
+  const root = folderOf({
+    'mine/SKILL.md': SKILL,
+    'mine/evals/trigger-eval.json': [
+      { query: 'A request that mine is for', should_trigger: true },
+      { query: 'A request that sounds like it and is not', should_trigger: false },
+    ],
+  });
+  expect(readCases([path.join(root, 'mine')])).toMatchObject({ cases: [], problems: [{}, {}] });
+});
