@@ -1,9 +1,9 @@
 /** Says before a live evaluation how many runs it has, what they will cost, and how many cases a difference of the asked size needs. */
-import { defined, stableJson } from '#core';
+import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { amountText, numberText, countTokens } from '../report/report-text.ts';
 import { hasVerdict, type EvalReport } from '../report/result.ts';
-import { groupSameRequests, type AskedCase } from '../report/same-requests.ts';
+import { groupSameRequests, toAskedRequest } from '../report/same-requests.ts';
 import { computeMean, casesNeeded } from '../statistics/statistics.ts';
 import { answersFor, type SuiteModel } from './case-model.ts';
 
@@ -45,7 +45,7 @@ export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlie
   if (arms < 2) return { ...plan, lines: [first] };
   if (judged.length === 0)
     return { ...plan, lines: [first, 'no case checks an outcome: a comparison would be invalid (add output checks)'] };
-  const known = groupSameRequests(judged.map(toAsked)).length;
+  const known = groupSameRequests(judged.map(toAskedRequest)).length;
   const need = casesNeeded(detect);
   const points = (part: number): string => `${String(Math.round(part * 100))} points`;
   const enough = known >= need ? '' : `; ${visibleText(known, points)}`;
@@ -63,10 +63,6 @@ function visibleText(known: number, points: (part: number) => string): string {
   return visible === undefined
     ? 'add cases, not repetitions: so few detect nothing'
     : `add cases, not repetitions: so few detect ${points(visible)}`;
-}
-
-function toAsked({ id, input, files, expect, skills: { target = '' } }: EvalCase): AskedCase {
-  return { case: id, input, surroundings: [target, ...files].join('\n'), expectations: stableJson(expect) };
 }
 
 /** The mean of the last report with this model, else of any report with these cases, whose requests have the same size. */
