@@ -32,7 +32,7 @@ export function benchPolicy(): readonly BenchRow[] {
     ],
     'a host': () => [{ tool: 'network_request', subject: hostSubject('https://h98.example.org/a', 'GET') }],
   };
-  return Object.entries(cases).map(([name, accesses]) => {
+  const rows = Object.entries(cases).map(([name, accesses]) => {
     const value = microseconds(() => decide(policy, accesses()));
     return {
       name: `decision on ${name}, ${String(RULES)} rules`,
@@ -42,6 +42,35 @@ export function benchPolicy(): readonly BenchRow[] {
       ok: value < BOUND_MICROSECONDS,
     };
   });
+  return [...rows, ...LONG.map(growth)];
+}
+
+/** Pieces of long lines for which a parser needed seconds. */
+const LONG = ['a ', '$[', 'f() ', '<<E ', '{', 'a[1]=2 ', 'find . -exec a \\; '];
+const BOUND_GROWTH = 4;
+
+/** How much longer a line takes to read if it is twice as long. */
+function growth(piece: string): BenchRow {
+  const time = (length: number): number => {
+    const text = `ls ${piece.repeat(length / piece.length)}`;
+    const rounds = Array.from({ length: ROUNDS }, () => {
+      const start = performance.now();
+      readCommandLine(text);
+      return performance.now() - start;
+    });
+    return median(rounds);
+  };
+  time(60_000);
+  // A millisecond more, since most are refused at once.
+  const value = (time(120_000) + 1) / (time(60_000) + 1);
+  const bound = `< ${String(BOUND_GROWTH)}`;
+  return {
+    name: `a line twice as long, of ${JSON.stringify(piece)}`,
+    value,
+    unit: 'times',
+    bound,
+    ok: value < BOUND_GROWTH,
+  };
 }
 
 function manyRules(): Policy {

@@ -40,7 +40,7 @@ const packages = {
   name: 'packages',
   setup({ onResolve }) {
     const bundled =
-      /^(@modelcontextprotocol|@noble\/hashes|fast-string-(truncated-)?width|jsonriver|modern-tar|unbash)(\/|$)/u;
+      /^(@modelcontextprotocol|@noble\/hashes|fast-string-(truncated-)?width|jsonriver|modern-tar)(\/|$)/u;
     onResolve({ filter: /^[^./]/ }, ({ path: name, kind }) => {
       if (kind === 'entry-point') return undefined;
       // Its build for Node is 70 CommonJS files, which take 30 ms to load. The other build is the same code as ES modules.

@@ -112,13 +112,22 @@ function findRisk(tool: string): Decision['risk'] {
  * file of the machine, and every secret file, is not for `--yes` to give away.
  */
 function accessRisk(access: Access): Decision['risk'] {
-  if (isWorkFile(access)) return 'low';
+  if (isWorkFile(access) || (runsNoProgram(access) && !readsFiles(access))) return 'low';
   if (isProjectInput(access)) return 'medium';
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
 }
 
 function isWorkFile({ tool, subject }: Access): boolean {
   return tool === 'write_file' && subject.kind === 'path' && subject.path.startsWith('workspace://work/');
+}
+
+function readsFiles({ subject }: Access): boolean {
+  return subject.kind === 'command' && subject.line.type === 'commands' && subject.line.readsFiles === true;
+}
+
+/** Builtins of the shell change nothing but the workspace. */
+function runsNoProgram({ subject }: Access): boolean {
+  return subject.kind === 'command' && !subject.isUnisolated && missedCommand([], subject) === undefined;
 }
 
 function isProjectInput(access: Access): boolean {
@@ -225,7 +234,7 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   if (askDecision !== undefined) return askDecision;
   const allowed = findAllowRule(allows, access, names);
   if (allowed !== undefined) return { effect: 'allow', rule: allowed.text, origin: allowed.origin };
-  if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
+  if (isAlwaysOn || (hasPattern && runsNoProgram(access))) return { effect: 'allow', rule: undefined, origin };
   const because = isIgnoredRead(access)
     ? { because: 'git ignores this file' }
     : hasPattern
@@ -296,8 +305,7 @@ function explainMismatch(allows: readonly PolicyRule[], { subject }: Access): { 
     commandRules(allows).map(({ pattern }) => pattern),
     subject,
   );
-  if (missed === undefined) return {};
-  if (missed === 'line') return { because: 'no rule names a program of this line' };
+  if (missed === undefined || missed === 'line') return {};
   return { because: missed.hides ?? `no rule covers ${quoted(missed.words.map(({ text }) => text).join(' '))}` };
 }
 

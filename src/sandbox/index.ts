@@ -17,6 +17,7 @@ export { writableSkill } from './workspace/writable-skill.ts';
 
 // Folders of the user that programs see.
 export { checkMounts, type CheckedMount, type MountRequest } from './mounts/check-mount.ts';
+export { secretDocuments } from './mounts/hidden-names.ts';
 export { mountFolders } from './mounts/mounted-folders.ts';
 
 // Files brought in, files collected, and artifacts that outlive a run.

@@ -120,7 +120,7 @@ describe('policy', () => {
     const world = await worldWith({ allow: ['Bash(git:*)'] });
     const why = async (line: string): Promise<string> => (await policy(world, 'run_command', line)).out;
     expect(await why('git log; $X')).toContain(': the name of the program is computed: $X (medium risk)');
-    expect(await why('git log "')).toContain('cannot be read: unterminated double quote (medium risk)');
+    expect(await why('git log "')).toContain(': a quote is not closed (medium risk)');
     expect(await why('git log\nid')).toContain(': no rule covers "id" (medium risk)');
     expect(await why('strace git log')).toContain(': strace runs another program in a way that is not read');
     expect(await why('git log | tee x')).toContain('tee');

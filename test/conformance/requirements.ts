@@ -17,7 +17,6 @@ export type RequirementId = `${string}-${number}`;
 const OPEN: Readonly<Record<RequirementId, string>> = {
   'DOC-1': 'executed tutorials, docs in the package, a site',
   'TRUE-2': 'promises on pages tied to tests',
-  'POL-14': 'variables and tables that choose programs',
   'SCAN-2': 'data flow across files',
   'EVAL-14': 'equal arms, intention to treat, validity',
   'ACT-1': 'all of it',

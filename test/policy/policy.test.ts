@@ -138,14 +138,14 @@ describe('rules', () => {
 
   test('variables count under the rule of a contained program, and are asked about otherwise', () => {
     const withVariables = (isContained: boolean): readonly Access[] => {
-      const line = readCommandLine('git log', { env: { PATH: './bin' } });
+      const line = readCommandLine('git log', { env: { GIT_DIR: 'x' } });
       return [{ tool: 'run_command', subject: { ...lineSubject(line), isContained } }];
     };
     const policy = policyOf({ allow: ['Bash(git:*)'] });
     const decision = decide(policy, withVariables(false));
     expect([decision.effect, decision.reason]).toEqual([
       'ask',
-      'run_command needs approval by default, built-in: it sets PATH, and the program is not contained',
+      'run_command needs approval by default, built-in: it sets GIT_DIR, and the program is not contained',
     ]);
     expect(effectOf(policy, withVariables(true))).toBe('allow');
     expect(effectOf(policyOf({ allow: ['Bash'] }), withVariables(false))).toBe('allow');

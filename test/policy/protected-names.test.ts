@@ -1,7 +1,11 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { builtInRules, isSecretPath, writeProtection } from '../../src/policy/protected-names.ts';
+import { builtInRules, hiddenNames, isSecretPath, writeProtection } from '../../src/policy/protected-names.ts';
 import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import { isRule, readRule } from '../../src/policy/policy-rule.ts';
+import { matchHiddenNames, secretDocuments } from '../../src/sandbox/mounts/hidden-names.ts';
 import type { Access } from '../../src/policy/access.ts';
 
 const origin = { layer: 'built-in', where: '' } as const;
@@ -95,24 +99,60 @@ describe('records, answers and trust', () => {
 });
 
 describe('secrets', () => {
-  test.each([
-    '.env',
-    'app/.env.production',
-    'certs/server.PEM',
-    '.kube/config',
-    '.ssh/id_ed25519',
-    'infra/terraform.tfstate',
-  ])('%s is asked about before a model reads it, and hidden in mounts', (path) => {
+  test.each(
+    `.env app/.env.production .env.local.bak .env~ .#.env #.env# .env-staging prod.env .ENV .Env.Local .envrc .dev.vars certs/server.PEM a/b/tls.key
+    .server.pem.swp AuthKey_1.p8 vpn.ovpn .ssh/id_ed25519 id_rsa id_rsa.old .npmrc .pypirc .netrc _netrc .kube/config kubeconfig kubeconfig.yaml
+    infra/terraform.tfstate terraform.tfstate.backup terraform.tfstate.d/dev/terraform.tfstate prod.tfvars credentials.json client_secret_1.json
+    service-account-prod.json serviceAccountKey.json app-firebase-adminsdk-x.json .aws/credentials .config/gcloud/a/b .cargo/credentials.toml
+    .vault_pass.txt secrets.toml local.settings.json auth.json .pgpass .bash_history .claude/.credentials.json`.split(
+      /\s+/,
+    ),
+  )('%s is asked about before a model reads it, and hidden in mounts', (path) => {
+    expect([
+      effectOf('read_file', path),
+      effectOf('grep', path),
+      effectOf('host_input', path),
+      isSecretPath(path),
+    ]).toEqual(['ask', 'ask', 'ask', true]);
+  });
+
+  test.each(
+    `.env.example app/.env.sample .env.template example.env .env.example.env sample.env prod.tfvars.example environment.ts env.ts src/keys.ts
+    monkey.ts key.json package.json tokens.json docs/credentials.md kubeconfig-guide/index.md public.crt secrets.baseline .gitignore history.md`.split(
+      /\s+/,
+    ),
+  )('%s is an ordinary file', (path) => {
     expect([effectOf('read_file', path), effectOf('host_input', path), isSecretPath(path)]).toEqual([
-      'ask',
-      'ask',
-      true,
+      'allow',
+      'allow',
+      false,
     ]);
   });
 
-  test('an example without values is shown to programs, and git gets its own settings', () => {
-    expect(['.env.example', 'app/.env.sample', '.git/config'].map((name) => isSecretPath(name))).toEqual([
-      false,
+  test('git gets its own settings', () => {
+    expect(isSecretPath('.git/config')).toBe(false);
+  });
+
+  test('executors that match names themselves hide the same files', () => {
+    const isHidden = matchHiddenNames(hiddenNames());
+    const paths =
+      `.env .env.example a/.ENV server.pem .git/x.key .agent/runs/1 .config/gcloud/a .cargo/credentials main.ts .env.d/x`.split(
+        ' ',
+      );
+    expect(paths.map(isHidden)).toEqual(paths.map((path) => isSecretPath(path)));
+  });
+
+  test.each([
+    ['a service account', '{"private_key": "x",\n "type": "service_account"}', true],
+    ['a stored login', '{"type": "authorized_user", "refresh_token": "x"}', true],
+    ['an account without a key', '{"type": "service_account"}', false],
+    ['other settings', '{"type": "module", "private_key": "x"}', false],
+  ])('%s is recognised by its content', (_, text, isSecret) => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'document-')), 'any-name.JSON');
+    writeFileSync(file, text);
+    const isDocument = secretDocuments(hiddenNames());
+    expect([isDocument(file), isDocument(path.dirname(file)), isDocument(`${file}.json`)]).toEqual([
+      isSecret,
       false,
       false,
     ]);

@@ -54,12 +54,12 @@ async function ask(
 
 verifies('POL-12', 'each capability of a program is asked about, recorded and not answered by --yes', async () => {
   const own = await worldWith({ keyed: 'requires: env:API_KEY' });
-  const contained = await ask(own, 'echo a', {});
-  const network = await ask(own, 'echo a', { network: ['example.org', '*.example.net'] });
+  const contained = await ask(own, 'expr a', {});
+  const network = await ask(own, 'expr a', { network: ['example.org', '*.example.net'] });
   const secrets = { keyed: { API_KEY: { env: 'KEY_OF_USER' } } };
-  const secret = await ask(own, 'echo a', { config: { secrets }, skill: 'keyed' });
-  const other = await ask(own, 'echo a', { config: { secrets } });
-  const local = await ask(own, 'echo a', { executor: groupExecutor() });
+  const secret = await ask(own, 'expr a', { config: { secrets }, skill: 'keyed' });
+  const other = await ask(own, 'expr a', { config: { secrets } });
+  const local = await ask(own, 'expr a', { executor: groupExecutor() });
   const seen = [contained, other, network, secret, local].map(({ result, decision, asked }) => ({
     result,
     effect: decision?.effect,
@@ -81,12 +81,12 @@ verifies('POL-12', 'each capability of a program is asked about, recorded and no
     'run_command needs approval by default, built-in; it is not contained: may reach example.org, *.example.net, and no person is available to approve it',
   );
   // A rule that names the capability allows it; one for the command alone does not.
-  const commands = ['Bash(echo:*)'];
+  const commands = ['Bash(expr:*)'];
   const effects = await Promise.all([
-    ask(own, 'echo a', { network: ['example.org'], policy: { allow: commands } }),
-    ask(own, 'echo a', { network: ['example.org'], policy: { allow: [...commands, 'use_network(example.org)'] } }),
-    ask(own, 'echo a', { network: ['example.com'], policy: { allow: [...commands, 'use_network(example.org)'] } }),
-    ask(own, 'echo a', { network: ['example.org'], policy: { allow: ['*'], deny: ['WebFetch(domain:example.org)'] } }),
+    ask(own, 'expr a', { network: ['example.org'], policy: { allow: commands } }),
+    ask(own, 'expr a', { network: ['example.org'], policy: { allow: [...commands, 'use_network(example.org)'] } }),
+    ask(own, 'expr a', { network: ['example.com'], policy: { allow: [...commands, 'use_network(example.org)'] } }),
+    ask(own, 'expr a', { network: ['example.org'], policy: { allow: ['*'], deny: ['WebFetch(domain:example.org)'] } }),
   ]);
   expect(effects.map(({ decision }) => [decision?.effect, decision?.capabilities?.length])).toEqual([
     ['ask', 1],
@@ -100,21 +100,21 @@ verifies('POL-12', 'policy.sandboxed: allow runs what is contained, and asks abo
   const world = await worldWith({});
   const policy = { sandboxed: 'allow' };
   const runs = await Promise.all([
-    ask(world, 'x=echo; $x a', { policy }),
-    ask(world, 'echo a', { policy: { ...policy, deny: ['Bash(rm:*)'] } }),
+    ask(world, 'x=expr; $x a', { policy }),
+    ask(world, 'expr a', { policy: { ...policy, deny: ['Bash(rm:*)'] } }),
     ask(world, 'x=rm; $x a', { policy: { ...policy, deny: ['Bash(rm:*)'] } }),
     ask(world, 'rm a', { policy: { ...policy, deny: ['Bash(rm:*)'] } }),
-    ask(world, 'echo a', { policy: { ...policy, ask: ['Bash(echo:*)'] } }),
-    ask(world, 'echo a', { policy, network: ['example.org'] }),
-    ask(world, 'echo a', { policy, executor: groupExecutor() }),
-    ask(world, 'echo a', { policy, executor: { ...groupExecutor(), name: 'landlock' } }),
+    ask(world, 'expr a', { policy: { ...policy, ask: ['Bash(expr:*)'] } }),
+    ask(world, 'expr a', { policy, network: ['example.org'] }),
+    ask(world, 'expr a', { policy, executor: groupExecutor() }),
+    ask(world, 'expr a', { policy, executor: { ...groupExecutor(), name: 'landlock' } }),
   ]);
   expect(runs.map(({ decision }) => [decision?.effect, decision?.rule])).toEqual([
     ['allow', 'policy.sandboxed: allow'],
     ['allow', 'policy.sandboxed: allow'],
     ['ask', 'Bash(rm:*)'],
     ['deny', 'Bash(rm:*)'],
-    ['ask', 'Bash(echo:*)'],
+    ['ask', 'Bash(expr:*)'],
     ['ask', 'by risk'],
     ['ask', 'by risk'],
     ['ask', 'by risk'],
@@ -127,10 +127,10 @@ test('without isolation a prefix allows nothing; the exact line does, and so doe
   const effect = async (line: string, rule: string): Promise<unknown> =>
     (await ask(world, line, { executor, policy: { allow: [`Bash(${rule})`, 'unsafe_local'] } })).decision?.effect;
   expect([
-    await effect('echo a', 'echo:*'),
-    await effect('echo a', 'echo a'),
-    await effect('echo a b', 'echo a'),
-    await effect('A=1 echo a', 'echo a'),
+    await effect('expr a', 'expr:*'),
+    await effect('expr a', 'expr a'),
+    await effect('expr a b', 'expr a'),
+    await effect('A=1 expr a', 'expr a'),
   ]).toEqual(['ask', 'allow', 'ask', 'ask']);
   const runtime = await runtimeIn(world);
   const asked: string[] = [];
@@ -141,7 +141,7 @@ test('without isolation a prefix allows nothing; the exact line does, and so doe
       return { verdict: 'yes', scope: 'run', by: 'callback' };
     },
   });
-  for (const command of ['echo a', 'echo b']) await session.perform({ type: 'run_command', command });
+  for (const command of ['expr a', 'expr b']) await session.perform({ type: 'run_command', command });
   await session.close();
-  expect(asked).toEqual(['echo a: once run', 'echo b: once run']);
+  expect(asked).toEqual(['expr a: once run', 'expr b: once run']);
 });

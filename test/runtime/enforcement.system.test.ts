@@ -218,14 +218,14 @@ describe('lists of skills', () => {
   });
 
   test('as a grant it spares questions that only the risk asks, and none that is dangerous or that a rule wants', async () => {
-    const world = await worldWith({ helper: 'allowed-tools: Bash(echo:*) Write WebFetch host_input unsafe_local' });
+    const world = await worldWith({ helper: 'allowed-tools: Bash(expr:*) Write WebFetch host_input unsafe_local' });
     const grant = { allowed_tools: 'grant' };
     const session = await sessionIn(world, { lifetime: 'session' }, userPolicy(grant));
     const inputs = [{ from: `host://${world.project}/notes.md` }];
-    const brought: Action = { type: 'run_command', command: 'echo hello', inputs };
+    const brought: Action = { type: 'run_command', command: 'expr 1', inputs };
     const all = async (): Promise<readonly string[]> => {
       const seen: string[] = [];
-      for (const action of [run('echo hello'), run('ls'), run('echo $(ls)'), write(), brought]) {
+      for (const action of [run('expr 1'), run('ls'), run('expr $(ls)'), write(), brought]) {
         session.startTurn();
         seen.push(await outcome(session, action));
       }
@@ -235,14 +235,14 @@ describe('lists of skills', () => {
     expect(await all()).toEqual([no, no, no, no, no]);
     await session.perform(load('helper'));
     expect(await all()).toEqual(['done', no, no, no, no]);
-    const strict = await sessionIn(world, {}, userPolicy({ ...grant, ask: ['Bash(echo:*)'] }));
+    const strict = await sessionIn(world, {}, userPolicy({ ...grant, ask: ['Bash(expr:*)'] }));
     await strict.perform(load('helper'));
-    expect(await outcome(strict, run('echo hello'))).toBe(no);
+    expect(await outcome(strict, run('expr 1'))).toBe(no);
     // A project cannot turn lists into grants.
     writeFileSync(path.join(world.project, '.agent/config.json'), '{"policy":{"allowed_tools":"grant"}}');
     const ofProject = await sessionIn(world);
     await ofProject.perform(load('helper'));
-    expect(await outcome(ofProject, run('echo hello'))).toBe(no);
+    expect(await outcome(ofProject, run('expr 1'))).toBe(no);
     expect(await outcome(ofProject, run('ls'))).toBe('policy/denied');
   });
 

@@ -8,15 +8,19 @@ import {
   confusedPairs,
   differenceText,
   failuresFirst,
+  invalidLines,
+  invalidTitle,
+  isInvalid,
   isRated,
   listFacts,
   markdownText,
   numberText,
+  ownArm,
   rateText,
+  totalsText,
   verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
-import { verdictLines, verdictTitle } from './verdict.ts';
 import { countText } from '#core';
 
 /** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
@@ -38,12 +42,15 @@ export function markdownReport(report: EvalReport): string {
 
 function headLines(report: EvalReport): readonly string[] {
   const { arms } = report;
-  const lines = verdictLines(report);
+  const { totals, harness } = ownArm(report);
+  const isClean = totals.failed + totals.error + harness.failed + harness.error === 0;
+  const title = isInvalid(report) ? 'INVALID' : isClean && totals.passed > 0 ? 'all passed' : totalsText(totals);
   return [
-    `### Evaluation: ${verdictTitle(report)}`,
+    `### Evaluation: ${title}`,
     '',
-    ...lines.map((line) => `- ${cell(line, 400)}`),
-    ...(lines.length === 0 ? [] : ['']),
+    ...(isInvalid(report)
+      ? [`${cell(invalidTitle(report))}.`, '', ...invalidLines(report).map((line) => `- ${cell(line, 400)}`), '']
+      : []),
     ...head('arm', 'results', 'pass rate', 'cost'),
     ...arms.map((arm) => {
       const { results, rate, cost } = armTexts(arm);

@@ -239,11 +239,12 @@ export function summarizeReport(report: EvalReport) {
     own: ownArm(report),
     cost: sumCosts(report.results),
     invalid: invalidLines(report),
+    isIncomplete: incompleteText(report) !== undefined,
     rated: report.arms.filter((arm) => isRated(arm, report)),
   };
 }
 
-function isInvalid(report: EvalReport): boolean {
+export function isInvalid(report: EvalReport): boolean {
   return invalidLines(report).length > 0;
 }
 

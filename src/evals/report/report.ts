@@ -25,15 +25,12 @@ import {
   type StatusCounts,
   type TriggerReport,
 } from './result.ts';
-import { countText, defined } from '#core';
+import { countText } from '#core';
 import { VERSION } from '../../version.ts';
 import { countLooks } from '../statistics/case-differences.ts';
 import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
 
-export interface ReportParts extends Pick<
-  EvalReport,
-  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict'
-> {
+export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
   readonly results: readonly CaseResult[];
   readonly trigger?: TriggerReport;
   readonly sequential?: SequentialRun;
@@ -56,7 +53,6 @@ export function makeReport(parts: ReportParts): EvalReport {
     });
   return {
     schema: 1,
-    ...defined({ verdict: parts.verdict }),
     tool,
     startedAt,
     wallMs,

@@ -11,9 +11,8 @@ export type Match = 'yes' | 'no' | 'unclear';
 
 export function matchesLine(pattern: CommandPattern, line: CommandLine): Match {
   if (pattern.words.length === 0) return 'yes';
-  return line.type === 'unclear'
-    ? 'unclear'
-    : strongest(line.commands.map((command) => matchCommand(pattern, command)));
+  const matches = line.commands.map((command) => matchCommand(pattern, command));
+  return strongest(line.type === 'unclear' ? [...matches, 'unclear'] : matches);
 }
 
 function strongest(matches: readonly Match[]): Match {
@@ -102,8 +101,8 @@ function followsInOrder(
   return next === names.length;
 }
 
+/** `git push *` also means `git push` alone. */
 function hasRoom({ rest }: CommandPattern, names: number, words: readonly CommandWord[]): boolean {
-  if (rest === 'any' || words.some(({ kind }) => kind !== 'fixed')) return true;
-  const count = words.filter(({ text }) => !text.startsWith('-')).length;
-  return rest === 'none' ? count <= names : words.length > names;
+  if (rest !== 'none' || words.some(({ kind }) => kind !== 'fixed')) return true;
+  return words.filter(({ text }) => !text.startsWith('-')).length <= names;
 }

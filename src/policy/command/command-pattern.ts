@@ -81,19 +81,17 @@ export interface CoverOptions {
   readonly isUnisolated?: boolean;
 }
 
-/** The first command that no allow rule covers, at any depth; `line` if no rule names any of its programs. */
+/** The first command that no allow rule covers, at any depth. Builtins need no rule. */
 export function firstUncovered(
   patterns: readonly CommandPattern[],
   commands: readonly SimpleCommand[],
   options: CoverOptions = {},
-): SimpleCommand | 'line' | undefined {
+): SimpleCommand | undefined {
   for (const command of commands) {
     const missed = uncoveredIn(patterns, command, options);
     if (missed !== undefined) return missed;
   }
-  const isNamed = (command: SimpleCommand): boolean =>
-    patterns.some((pattern) => coversProgram(pattern, command, options)) || command.inner.some(isNamed);
-  return commands.some(isNamed) ? undefined : 'line';
+  return undefined;
 }
 
 function uncoveredIn(
@@ -103,12 +101,17 @@ function uncoveredIn(
 ): SimpleCommand | undefined {
   if (patterns.some((pattern) => spellsOut(pattern, command) && isUsable(pattern, command, options))) return undefined;
   if (options.isUnisolated === true || command.hides !== undefined) return command;
-  for (const inner of command.inner) {
-    const missed = uncoveredIn(patterns, inner, options);
-    if (missed !== undefined) return missed;
-  }
-  const isOwn = command.role !== 'program' || patterns.some((pattern) => coversProgram(pattern, command, options));
+  const missed = firstUncovered(patterns, command.inner, options);
+  if (missed !== undefined) return missed;
+  const isOwn = !startsProgram(command) || patterns.some((pattern) => coversProgram(pattern, command, options));
   return isOwn ? undefined : command;
+}
+
+/** Whether a rule has to name its program. A wrapper is judged by the programs that it runs, if there are any. */
+function startsProgram({ role, inner }: SimpleCommand): boolean {
+  const runsProgram = (command: SimpleCommand): boolean =>
+    command.role === 'program' || command.inner.some(runsProgram);
+  return role === 'program' || (role === 'wrapper' && !inner.some(runsProgram));
 }
 
 /** Whether an allow rule names a command, apart from the commands that it runs. */
@@ -116,13 +119,8 @@ export function coversProgram(pattern: CommandPattern, command: SimpleCommand, o
   return fitsWords(pattern, command.words) && isUsable(pattern, command, options);
 }
 
-/** After `cd` a relative path means another file than the rule intended, and with another `PATH` every name does. */
-function isUsable(
-  pattern: CommandPattern,
-  { isMoved, isRenamed }: SimpleCommand,
-  { isElsewhere }: CoverOptions,
-): boolean {
-  if (isRenamed === true) return false;
+/** After `cd` a relative path means another file than the rule intended. */
+function isUsable(pattern: CommandPattern, { isMoved }: SimpleCommand, { isElsewhere }: CoverOptions): boolean {
   return !(isMoved || isElsewhere === true) || !hasRelativePath(pattern);
 }
 

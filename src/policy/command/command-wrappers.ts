@@ -4,6 +4,7 @@
  */
 
 import {
+  ANY,
   baseName,
   computedWord,
   fixedWord,
@@ -12,14 +13,22 @@ import {
   type SimpleCommand,
   type CommandLine,
 } from './command-words.ts';
-import { isFreeBuiltin, readBuiltin, type Inside, type Words } from './command-builtins.ts';
+import { matchesStars } from './command-pattern.ts';
+import { isKnownOption, joinWords, readBuiltin, type Inside, type Words } from './command-builtins.ts';
+import type { LineFacts } from './line-facts.ts';
 
 export interface CommandReader {
   readonly depth: number;
   /** What the command reads from stdin; undefined if the line does not show it. */
   readonly stdin: string | undefined;
+  readonly facts: LineFacts;
+  /** The name is that of a function of the line. */
+  readonly isFunction: boolean;
+  /** A program starts it, so that `echo` is a program as well. */
+  readonly isStarted?: boolean;
   readLine(text: string): CommandLine;
-  isFunction(name: string): boolean;
+  /** For a line that another machine or environment runs. */
+  readMentioned(text: string): CommandLine;
 }
 
 const PROGRAM: Inside = { role: 'program' };
@@ -37,13 +46,11 @@ function readInside(words: Words, reader: CommandReader): Inside {
   if (first === undefined) return { role: 'shell' };
   if (first.kind !== 'fixed') return { role: 'program', hides: `the name of the program is computed: ${first.text}` };
   if (first.text === '') return { role: 'program', hides: 'the name of the program is empty' };
-  if (reader.isFunction(first.text)) return { role: 'shell' };
   const program = baseName(first.text);
   if (reader.depth > MAX_NESTING) return { role: 'program', hides: `${program} runs programs that run programs` };
-  if (first.text === program) {
-    const builtin = readBuiltin(words, (text) => readInnerLines(text, program, reader));
-    if (builtin !== undefined) return builtin;
-    if (isFreeBuiltin(program)) return { role: 'shell' };
+  if (reader.isStarted !== true) {
+    const builtin = readBuiltin(words, reader.facts, (text) => readInnerLines(text, program, reader));
+    if (builtin !== undefined || reader.isFunction) return builtin ?? { role: 'shell' };
   }
   const inside = insideProgram(program, words, reader);
   // `./timeout` is another program than the one of the system.
@@ -56,7 +63,6 @@ function insideProgram(program: string, words: Words, reader: CommandReader): In
   if (program === 'source' || program === '.') return fromFile(program, words[1], reader);
   const finder = FINDERS.get(program);
   if (finder !== undefined) return insideFinder(words, finder, reader);
-  if (program === 'parallel') return insideParallel(words, reader);
   const options = WRAPPERS.get(program);
   if (options !== undefined) return insideWrapper(program, words, options, reader);
   return mentioned(program, words, reader);
@@ -74,9 +80,8 @@ function readInnerLines(text: CommandWord | undefined, program: string, reader: 
   return { role: 'wrapper', inner: line.commands };
 }
 
-function innerCommand(words: Words, reader: CommandReader): SimpleCommand {
-  // A wrapper starts a program, never a function of the shell.
-  return simpleCommand(words, { ...reader, depth: reader.depth + 1, isFunction: () => false });
+function innerCommand(words: Words, reader: CommandReader, isStarted = true): SimpleCommand {
+  return simpleCommand(words, { ...reader, depth: reader.depth + 1, isFunction: false, isStarted });
 }
 
 /** Options of a wrapper. An option that is not listed hides what runs. */
@@ -118,16 +123,8 @@ const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOpt
   ['stdbuf', { valued: 'ioe', longValued: 'input output error' }],
   ['ionice', { flags: 't', valued: 'cn', long: 'ignore', longValued: 'class classdata' }],
   ['time', { flags: 'apqvV', valued: 'fo', long: 'append portability quiet verbose', longValued: 'format output' }],
-  [
-    'env',
-    {
-      flags: 'i0v',
-      valued: 'u',
-      long: 'ignore-environment null debug',
-      longValued: 'unset',
-      assigns: true,
-    },
-  ],
+  // An empty environment has no PATH, and then each program has its own.
+  ['env', { flags: '0v', long: 'null debug', assigns: true }],
   [
     'sudo',
     {
@@ -139,14 +136,10 @@ const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOpt
       alone: /^(?:-[lvVK]+|--(?:list|validate|version|remove-timestamp))$/,
     },
   ],
-  ['doas', { flags: 'nL', valued: 'u' }],
-  ['chrt', { flags: 'abfiorv', operands: 1 }],
-  ['taskset', { flags: 'ac', long: 'all-tasks cpu-list', operands: 1 }],
   ['busybox', { alone: /^--(?:list|list-full|help)$/ }],
-  ['toybox', { alone: /^--(?:help|version|long)$/ }],
-  ['command', { flags: 'p', alone: /^-p*[vV]+$/, isBuiltin: true }],
+  ['command', { alone: /^-[vV]+$/, isBuiltin: true }],
   ['builtin', { isBuiltin: true }],
-  ['exec', { flags: 'cl', valued: 'a', isBuiltin: true }],
+  ['exec', { isBuiltin: true }],
   [
     'xargs',
     {
@@ -154,7 +147,7 @@ const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOpt
       valued: 'nLPsdEaRSIJ',
       attached: 'ile',
       long: 'null no-run-if-empty verbose exit interactive open-tty show-limits replace eof max-lines',
-      longValued: 'max-args max-procs max-chars delimiter arg-file process-slot-var',
+      longValued: 'max-args max-procs max-chars delimiter arg-file',
       fills: 'IJi',
     },
   ],
@@ -172,7 +165,7 @@ const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOpt
 
 /** Wrappers whose options are not read. */
 const HIDING: ReadonlySet<string> = new Set(
-  `su runuser sg newgrp pkexec machinectl chroot unshare nsenter setpriv prlimit setarch linux32 linux64 i386 x86_64 uname26 strace ltrace
+  `parallel chrt taskset doas toybox su runuser sg newgrp pkexec machinectl chroot unshare nsenter setpriv prlimit setarch linux32 linux64 i386 x86_64 uname26 strace ltrace
   gdb lldb rr perf valgrind script flock entr hyperfine expect unbuffer rlwrap socat ncat faketime fakeroot fakechroot eatmydata torsocks
   proxychains proxychains4 systemd-run dbus-run-session dbus-launch xvfb-run start-stop-daemon run-parts at batch crontab firejail bwrap
   numactl cgexec choom catchsegv setfacl-run chpst softlimit setuidgid capsh nsjail runc crun inotifywait watchexec nodemon
@@ -180,39 +173,25 @@ const HIDING: ReadonlySet<string> = new Set(
 );
 
 function insideWrapper(program: string, words: Words, options: WrapperOptions, reader: CommandReader): Inside {
-  if (program === 'env') {
-    const split = splitEnv(words);
-    if (split === undefined) return hidden(program);
-    if (split !== words) return insideWrapper(program, split, options, reader);
-  }
   if (options.alone !== undefined && words[1]?.kind === 'fixed' && options.alone.test(words[1].text))
     return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
   const end = endOfOptions(words, options);
   if (end === undefined) return hidden(program);
   let at = end;
-  while (options.assigns === true && /^[^/]*=/.test(words[at]?.text ?? '')) {
-    if (/^BASH_FUNC_|^[^=]*[^=\w]/.test(words[at]?.text ?? '')) return hidden(program, 'sets a function');
+  for (let word = words[at]; options.assigns === true && word?.text.includes('=') === true; word = words[at]) {
+    const [start = ''] = word.pieces;
+    if (!start.includes('=') || word.isSplit) return hidden(program);
+    reader.facts.set(start.slice(0, start.indexOf('=')), ANY);
     at += 1;
   }
   if (words.slice(end, at + (options.operands ?? 0)).some(({ isSplit }) => isSplit)) return hidden(program);
   at += options.operands ?? 0;
   const inner = words.slice(at);
   if (inner.length === 0) return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
-  if (options.isLine === true) return readInnerLines(joined(inner), program, reader);
+  if (options.isLine === true) return readInnerLines(joinWords(inner), program, reader);
   const filled = options.fills === undefined ? inner : fill(words.slice(0, end), inner, options.fills);
-  return { role: 'wrapper', inner: [innerCommand(filled, reader)] };
-}
-
-/** `env -S "git status"` splits the text itself. */
-function splitEnv(words: Words): Words | undefined {
-  const at = words.findIndex(({ text }) => /^(?:-[i0v]*S|--split-string)/.test(text));
-  if (at === -1 || words.slice(1, at).some(({ text }) => !text.startsWith('-'))) return words;
-  const { text = '' } = words[at] ?? {};
-  const attached = text.replace(/^(?:-[i0v]*S|--split-string=?)/, '');
-  const value = attached === '' ? words[at + 1] : { ...(words[at] ?? fixedWord('')), text: attached };
-  if (value?.kind !== 'fixed' || /[^\w@%+=:,./ -]/.test(value.text)) return undefined;
-  const split = value.text.split(' ').filter((part) => part !== '');
-  return [...words.slice(0, at), ...split.map(fixedWord), ...words.slice(at + (attached === '' ? 2 : 1))];
+  const isStarted = options.isBuiltin !== true || program === 'exec' || reader.isStarted === true;
+  return { role: options.isBuiltin === true ? 'shell' : 'wrapper', inner: [innerCommand(filled, reader, isStarted)] };
 }
 
 /** Index of the first word behind the options; undefined if an option is not known. */
@@ -223,11 +202,7 @@ function endOfOptions(words: Words, options: WrapperOptions): number | undefined
     const { text, kind, isSplit } = word;
     if (kind !== 'fixed' && (isSplit || text.startsWith('-') || word.pieces[0] === '')) return undefined;
     if (!text.startsWith('-')) return at;
-    if (text === '-') {
-      if (options.assigns !== true) return at;
-      at += 1;
-      continue;
-    }
+    if (text === '-') return options.assigns === true ? undefined : at;
     if (text === '--') return at + 1;
     if (text.startsWith('--')) {
       const [name = ''] = text.slice(2).split('=', 1);
@@ -266,44 +241,38 @@ function findPlaceholder(text: string, next: string, letters: string): readonly 
   return long === undefined ? [] : [long];
 }
 
-function joined(words: Words): CommandWord {
-  const isFixed = words.every(({ kind }) => kind === 'fixed');
-  const text = words.map((word) => word.text).join(' ');
-  return isFixed ? fixedWord(text) : computedWord(text);
-}
-
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'mksh', 'rbash']);
-const SHELL_FLAGS = /^[-+][abefhiklmnprtuvxBCDEHPT]+$/;
-const SHELL_WORDS = /^--(?:norc|noprofile|posix|login|verbose|restricted|noediting)$/;
+/** What other shells than bash read in another way: `sh -c '((a))'` runs `a`. */
+const OF_BASH =
+  /(?<!\$)\(\(|\[\[|\$['"[]|<<<|[<>]\(|&>|\|&|;&|=\(|\b(?:function|select|coproc|time|let|declare|typeset)\b/;
 
-/** `sh -c TEXT` is what TEXT runs; `sh FILE` is the program `sh`. */
+/** `sh -c TEXT` is what TEXT runs; `sh FILE` is the program `sh`. A login shell and an interactive one run other files first. */
 function insideShell(words: Words, reader: CommandReader): Inside {
   const program = baseName(words[0]?.text ?? '');
   let at = 1;
-  let isText = false;
+  let letters = '';
   for (let word = words[at]; word !== undefined && /^[-+]./.test(word.text); word = words[at]) {
     if (word.kind !== 'fixed') return hidden(program);
-    const { text } = word;
-    if (text === '--') {
-      at += 1;
-      break;
-    }
-    if (/^--(?:version|help)$/.test(text)) return PROGRAM;
-    const letters = text.replace(/[cs]/g, '');
-    const isKnown = SHELL_WORDS.test(text) || letters === '-' || SHELL_FLAGS.test(letters);
-    if (/^[-+][a-zA-Z]*[oO]$/.test(text)) at += 1;
-    else if (!isKnown) return hidden(program);
-    if (!text.startsWith('--') && text.includes('s')) return fromStdin(program, reader);
-    isText ||= !text.startsWith('--') && text.startsWith('-') && text.includes('c');
     at += 1;
+    if (word.text === '--') break;
+    if (/^--(?:version|help)$/.test(word.text)) return PROGRAM;
+    if (/^--(?:norc|noprofile)$/.test(word.text)) continue;
+    const own = word.text.replaceAll(/[cs]/g, '');
+    if (!isKnownOption(own, undefined)) return hidden(program);
+    if (own.endsWith('o')) {
+      if (!isKnownOption(words[at]?.text ?? '', own)) return hidden(program);
+      at += 1;
+    }
+    letters += word.text;
   }
   const operand = words[at];
-  if (isText) {
-    // Other shells read $'…' in another way than bash.
-    if (program !== 'bash' && /\$['"]/.test(operand?.text ?? '')) return hidden(program);
-    return readInnerLines(operand, program, reader);
-  }
-  return fromFile(program, operand, reader);
+  // `bash "$x"` may be `bash -c`.
+  if (operand !== undefined && operand.kind !== 'fixed' && '-'.startsWith(operand.pieces[0]?.charAt(0) ?? ''))
+    reader.facts.need('plain', operand.value);
+  if (letters.includes('s')) return fromStdin(program, reader);
+  if (!letters.includes('c')) return fromFile(program, operand, reader);
+  if (program !== 'bash' && OF_BASH.test(operand?.text ?? '')) return hidden(program);
+  return readInnerLines(operand, program, reader);
 }
 
 /** A script is the program that reads it. A file that stands for stdin is not a script. */
@@ -312,13 +281,6 @@ function fromFile(program: string, file: CommandWord | undefined, reader: Comman
   return /^\/(?:dev|proc)\//.test(file.text) || file.text === '-' || /<\(/.test(file.text)
     ? hidden(program, 'reads its commands from stdin')
     : PROGRAM;
-}
-
-/** Whether a command starts a shell, which first runs the file that BASH_ENV names, or ENV for an interactive shell. */
-export function startsShell({ words, inner }: SimpleCommand): 'no' | 'yes' | 'interactive' {
-  if (SHELLS.has(baseName(words[0]?.text ?? '')))
-    return words.some(({ text }) => /^-[a-zA-Z]*i/.test(text)) ? 'interactive' : 'yes';
-  return inner.map(startsShell).find((each) => each !== 'no') ?? 'no';
 }
 
 function fromStdin(program: string, reader: CommandReader): Inside {
@@ -334,8 +296,16 @@ const FINDERS: ReadonlyMap<string, RegExp> = new Map([
   ['fdfind', /^(?:-[xX]|--exec(?:-batch)?)$/],
 ]);
 
+const RUN_OPTIONS = ['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec', '--exec-batch'];
+
 function insideFinder(words: Words, option: RegExp, reader: CommandReader): Inside {
   const inner: SimpleCommand[] = [];
+  for (const [index, { kind, pieces, isSplit, value }] of words.entries()) {
+    // A word that becomes an option makes the next one a program.
+    const isFollowed = isSplit || /^[^-(!]/.test(words[index + 1]?.text ?? '');
+    const isOption = kind === 'computed' || RUN_OPTIONS.some((each) => matchesStars(pieces, each));
+    if (kind !== 'fixed' && isFollowed && isOption) reader.facts.need('plain', value);
+  }
   for (let at = 1; at < words.length; at += 1) {
     if (!option.test(words[at]?.text ?? '')) continue;
     const end = words.findIndex(({ text }, index) => index > at && (text === ';' || text === '+'));
@@ -347,26 +317,6 @@ function insideFinder(words: Words, option: RegExp, reader: CommandReader): Insi
     at += run.length;
   }
   return { role: 'program', inner };
-}
-
-const PARALLEL: WrapperOptions = {
-  flags: 'kvtXmu0',
-  valued: 'jNPLnaIsdC',
-  long: 'keep-order verbose bar eta line-buffer group ungroup halt-on-error null dry-run',
-  longValued: 'jobs max-procs max-args arg-file delimiter colsep joblog halt timeout',
-};
-
-/** Everything before `:::` is joined, filled with arguments, and given to a shell. */
-function insideParallel(words: Words, reader: CommandReader): Inside {
-  const end = endOfOptions(words, PARALLEL);
-  const stop = words.findIndex(({ text }) => /^:{3,4}\+?$/.test(text));
-  if (end === undefined) return hidden('parallel');
-  const template = words.slice(end, stop === -1 ? words.length : stop);
-  if (template.length === 0) return hidden('parallel', 'runs the lines that it reads');
-  if (template.some(({ kind }) => kind !== 'fixed')) return hidden('parallel', 'runs a command line that is computed');
-  // Arguments are quoted for the shell, so that they stay one word each.
-  const text = template.map((word) => word.text.replaceAll(/\{[^{}\s]*\}/g, '"$ARGUMENT"')).join(' ');
-  return readInnerLines(fixedWord(text), 'parallel', reader);
 }
 
 /** Programs that run a command elsewhere or in an environment of their own, with the words before it. */
@@ -387,8 +337,7 @@ function mentioned(program: string, words: Words, reader: CommandReader): Inside
   if (start === -1 || words.length > 200) return PROGRAM;
   const mentions = words.slice(start).flatMap((word, index): readonly SimpleCommand[] => {
     if (/\s/.test(word.text) && word.kind === 'fixed') {
-      const line = reader.readLine(word.text);
-      return line.type === 'unclear' ? [] : line.commands;
+      return reader.readMentioned(word.text).commands;
     }
     const rest = words.slice(start + index);
     return [{ words: rest, role: 'program', inner: [], mentions: [], isMoved: false }];

@@ -18,11 +18,12 @@ import {
   openFileArtifacts,
   openPackages,
   openWorkspaces,
+  secretDocuments,
   type ArtifactStore,
   type Workspace,
   stageInputs,
 } from '#sandbox';
-import { isSecretPath } from '#policy';
+import { hiddenNames, isSecretPath } from '#policy';
 import {
   limitReport,
   executionFailure,
@@ -200,8 +201,10 @@ async function run(
   };
 }
 
+const isSecretDocument = secretDocuments(hiddenNames());
+
 function isLeftOut(folder: string, relative: string): boolean {
-  return isSecretPath(relative, folder);
+  return isSecretPath(relative, folder) || isSecretDocument(path.join(folder, relative));
 }
 
 function openArtifacts(setting: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {

@@ -128,7 +128,7 @@ export async function prepareProgram(
       }),
     );
 
-  const command = programCommand(action, staged, { root: attached.root, skillFolder: skill?.dir });
+  const command = programCommand(action, staged, attached.root);
   if (command.type === 'refused') return command;
   const sources = {
     ...parts.inputSources,

@@ -7,7 +7,8 @@ import { decide, type Policy } from '../../../src/policy/policy.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { policyOf } from '../policy-support.ts';
 import { ATTACKS } from './attack-lines.ts';
-import { DENIED_LINES, DENIED_RULES, RENAMED_LINES, RENAMED_RULES } from './denied-lines.ts';
+import { AGENT_LINES, AGENT_POLICY } from './agent-lines.ts';
+import { DENIED_LINES, DENIED_RULES, RENAMED_LINES, RENAMED_RULES, RENAMED_VARIABLES } from './denied-lines.ts';
 import { HARMLESS } from './harmless-lines.ts';
 import { SKILL_COMMANDS, SKILL_POLICY } from './skill-commands.ts';
 
@@ -49,7 +50,59 @@ verifies(['POL-6', 'POL-12'], 'no line that runs a program which no rule names i
   const wrong = all.filter((_, place) => effects[place] === 'allow').map(({ line }) => line);
   console.log(`wrongly allowed: ${String(wrong.length)} of ${String(all.length)} lines`);
   expect(wrong).toEqual([]);
-  expect(all.length).toBeGreaterThanOrEqual(221);
+  expect(all.length).toBeGreaterThanOrEqual(450);
+});
+
+verifies(
+  'POL-14',
+  'no rule for a program allows a call with a variable that may change what its name means',
+  async () => {
+    const policy = policyOf({ allow: bash(RENAMED_RULES) });
+    const decisions = await Promise.all(
+      RENAMED_VARIABLES.map(async (env) =>
+        decide(
+          policy,
+          await listAccesses(
+            { type: 'run_command', command: 'git status', env },
+            { skill: SKILL, isolation: 'bubblewrap' },
+          ),
+        ),
+      ),
+    );
+    expect(decisions.map(({ effect }) => effect)).toEqual(RENAMED_VARIABLES.map(() => 'ask'));
+  },
+);
+
+verifies('POL-14', 'lines without a program need no rule, unless nothing isolates them', async () => {
+  const lines = [
+    'echo hello',
+    '[[ -f x && 1 -lt 2 ]]',
+    'while read -r l; do echo "$l"; done <<< "$x"',
+    'x=1',
+    '> file',
+    'cd / && export A=b',
+  ];
+  const reading = 'while read -r l; do echo "$l"; done < f';
+  for (const policy of [policyOf(), policyOf({ allow: ['Bash(git:*)'] })]) {
+    expect(await linesWith(lines, policy, ({ effect }) => effect !== 'allow')).toEqual([]);
+    expect(await linesWith(lines, policy, ({ effect }) => effect === 'allow', { isolation: 'none' })).toEqual([]);
+  }
+  // File tools ask about some files, and so does a line that reads files while no rule allows any command.
+  expect((await decided(reading, policyOf())).effect).toBe('ask');
+  expect((await decided(reading, policyOf({ allow: ['Bash(git:*)'] }))).effect).toBe('allow');
+  expect((await decided('echo a', policyOf({ deny: ['Bash(echo:*)'] }))).effect).toBe('deny');
+  expect((await decided('echo a', policyOf({ ask: ['Bash'] }))).effect).toBe('ask');
+});
+
+verifies('POL-14', 'at most 3 % of the harmless lines of agents are asked about', async () => {
+  const policy = policyOf({ allow: bash(AGENT_POLICY) });
+  const asked = await linesWith(AGENT_LINES, policy, ({ effect }) => effect !== 'allow');
+  const share = (100 * asked.length) / AGENT_LINES.length;
+  console.log(
+    `lines of agents asked about: ${String(asked.length)} of ${String(AGENT_LINES.length)} (${share.toFixed(1)} %)`,
+  );
+  expect(share, asked.join('\n')).toBeLessThanOrEqual(3);
+  expect(AGENT_LINES.length).toBeGreaterThanOrEqual(200);
 });
 
 verifies(['POL-6', 'POL-12'], 'no line that may run a denied program is allowed, even if all else is', async () => {
@@ -86,7 +139,6 @@ const OPTIONS = [
   'openssl engine -t ./evil.so',
   "awk 'BEGIN{system(1)}'",
   'LD_PRELOAD=./evil.so git status',
-  'BASH_ENV=./evil.sh git status',
   'GIT_SSH_COMMAND=evil git fetch',
 ];
 const NAMED = ['git:*', 'gcc:*', 'cmake:*', 'openssl:*', 'awk:*'];

@@ -84,7 +84,6 @@ export const HARMLESS: readonly HarmlessSet[] = [
       'python3 a.py < input.txt > output.txt 2> errors.txt',
       'python3 a.py &> all.log',
       'python3 a.py & wait; echo $?',
-      'n=$(python3 count.py); echo $((n + 1))',
       'x="a b"; python3 show.py "$x" "${x// /_}" "${#x}"',
       'args=(--a 1 --b 2); python3 run.py "${args[@]}"',
       'python3 run.py "${1:-default}"',

@@ -4,129 +4,46 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
-import type { RunResult } from '../../../src/core/outputs.ts';
-import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
-import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
-import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';
-import { landlockExecutor } from '../../../src/sandbox/executors/landlock/executor.ts';
-import { hasBroker } from '../../../src/sandbox/executors/landlock/version.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../skills/registry/support.ts';
-import { PYTHON, has } from '../../needs.ts';
 
-const EXECUTORS: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>])[] = [
-  ...(has('bubblewrap') ? ([['bubblewrap', bubblewrapExecutor({ isKnown: true })]] as const) : []),
-  ...(has('namespaces') ? ([['namespaces', namespacesExecutor({})]] as const) : []),
-  ...(has('landlock') ? ([['landlock', landlockExecutor()]] as const) : []),
-].filter(() => hasBroker() && has('python3'));
+import { EXECUTORS, openWorld, output } from './hidden-names-world.ts';
 
-/** Functions for the programs of the tests: what can be read of each file, and what stops a call. */
-const PRELUDE = `import errno, json, os, sys, threading, time
-def read(name, flags=os.O_RDONLY):
-    try:
-        file = os.open(name, flags)
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    try:
-        return os.read(file, 1000).decode().strip()
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    finally:
-        os.close(file)
-def attempt(call, *words):
-    try:
-        call(*words)
-        return 'done'
-    except OSError as error:
-        return errno.errorcode[error.errno]
-def show(value): print(json.dumps(value))
-def wait():
-    print('ready', flush=True)
-    while not os.path.exists('go'): time.sleep(0.01)
-`;
+let big: string | undefined;
 
-interface World {
-  readonly project: string;
-  readonly write: (name: string, text?: string) => string;
-  /** Starts a Python program in the project. When it has printed `ready`, `change` is called and the file `go` appears. */
-  readonly run: (code: string, change?: () => void) => Promise<RunResult>;
+/** Made once for all executors. */
+function bigProject(): string {
+  if (big === undefined) {
+    big = path.join(mkdtempSync(path.join(tmpdir(), 'big-')), 'project');
+    for (let at = 0; at < 10_000; at += 1) {
+      const folder = path.join(big, `d${String(Math.floor(at / 100))}`);
+      if (at % 100 === 0) mkdirSync(folder, { recursive: true });
+      writeFileSync(path.join(folder, `f${String(at % 100)}.txt`), 'x\n');
+    }
+    mkdirSync(path.join(big, 'node_modules/tls'), { recursive: true });
+    writeFileSync(path.join(big, 'node_modules/tls/test.pem'), 'test\n');
+    copyFileSync('/bin/true', path.join(big, 'tool'));
+    chmodSync(path.join(big, 'tool'), 0o755);
+    chmodSync(path.dirname(big), 0o755);
+  }
+  for (const name of ['go', 'd99/.env']) rmSync(path.join(big, name), { force: true });
+  return big;
 }
 
-async function openWorld(
-  executor: NonNullable<ExecutionOptions['executor']>,
-  { access = 'read' }: { readonly access?: 'read' | 'write' } = {},
-): Promise<World> {
-  const folder = scratch();
-  chmodSync(folder, 0o755);
-  const project = path.join(folder, 'project');
-  mkdirSync(project);
-  if (access === 'write') chmodSync(project, 0o777);
-  const skill = path.join(folder, 'skills/reader');
-  writeSkill(skill, { body: '# Reader\n' });
-  const write = (name: string, text = 'SECRET\n'): string => {
-    const file = path.join(project, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
-    return file;
-  };
-  write('README.md', 'readme\n');
-  const runtime = await createRuntime({
-    cwd: project,
-    home: path.join(folder, 'home'),
-    env: {},
-    roots: [path.join(folder, 'skills')],
-    onlyRoots: true,
-    cache: false,
-  });
-  let change: (() => void) | undefined;
-  let shown = '';
-  const session = await runtime.startSession({
-    execution: {
-      executor,
-      artifacts: false,
-      startsInProject: true,
-      mounts: [{ folder: project, access, isProject: true }],
-      onOutput: (_, chunk) => {
-        shown += Buffer.from(chunk).toString();
-        if (change === undefined || !shown.includes('ready')) return;
-        const now = change;
-        change = undefined;
-        now();
-        write('go', '');
-      },
-    },
-    approve: () => Promise.resolve({ verdict: 'yes', scope: 'once', by: 'callback' }),
-  });
-  onTestFinished(() => session.close());
-  return {
-    project,
-    write,
-    run: async (code, during) => {
-      change = during;
-      shown = '';
-      const words = [PYTHON, '-c', PRELUDE + code].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
-      const observation = await session.perform({ type: 'run_command', skill: 'reader', command: words.join(' ') });
-      if (observation.type !== 'program-ran') throw new Error(JSON.stringify(observation));
-      return observation.result;
-    },
-  };
-}
-
-async function output(running: Promise<RunResult>): Promise<unknown> {
-  const { stdout, stderr } = await running;
-  if (stderr !== '') throw new Error(stderr);
-  return JSON.parse(stdout.replace('ready\n', ''));
-}
+afterAll(() => {
+  if (big !== undefined) rmSync(path.dirname(big), { recursive: true });
+});
 
 describe.each(EXECUTORS)('a socket in a project under %s', (_, executor) => {
   test('is not connected to, in a folder that can be written either', async () => {
@@ -336,16 +253,64 @@ show([again, mode, exclusive, temporary, shell.stdout.split(), shell.stderr, rea
     expect(existsSync(path.join(project, 'moved/b/one.txt'))).toBe(true);
   });
 
-  test('a project of 10,000 files is read in full, and its packages are free', async () => {
+  test('a program that attacks the broker, or calls it with anything, gets errors and no secret', async () => {
     const { project, write, run } = await openWorld(executor);
-    for (let folder = 0; folder < 100; folder += 1) {
-      mkdirSync(path.join(project, `d${String(folder)}`));
-      for (let file = 0; file < 100; file += 1)
-        writeFileSync(path.join(project, `d${String(folder)}/f${String(file)}.txt`), 'x\n');
-    }
-    write('node_modules/tls/test.pem', 'test\n');
-    copyFileSync('/bin/true', write('tool'));
-    chmodSync(path.join(project, 'tool'), 0o755);
+    write('folder/x', 'x\n');
+    symlinkSync('loop', path.join(project, 'loop'));
+    const result = await output(
+      run(
+        `import ctypes, resource, signal
+wait()
+libc = ctypes.CDLL(None, use_errno=True)
+def call(*words):
+    got = libc.openat(-100, *words)
+    return got if got >= 0 else errno.errorcode[ctypes.get_errno()]
+def parent(pid):
+    with open('/proc/%d/stat' % pid) as file: return int(file.read().rsplit(')', 1)[1].split()[1])
+# The broker is the parent of the program, or of the shell that starts it.
+above, pid = [], os.getpid()
+while len(above) < 3 and pid > 1:
+    pid = parent(pid)
+    above.append(pid)
+memory = []
+for path in ['/proc/%d/%s' % (pid, name) for pid in above for name in ['mem', 'task/%d/mem' % pid, 'environ']]:
+    try:
+        with open(path, 'rb') as file: memory.append(os.readlink('/proc/self/fd/%d' % file.fileno()))
+    except OSError: pass
+# Signals at every moment neither repeat nor lose a call.
+ticks = []
+signal.signal(signal.SIGALRM, lambda *_: ticks.append(1))
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+interrupted = {read('README.md') for _ in range(300)}
+signal.setitimer(signal.ITIMER_REAL, 0)
+several = []
+threads = [threading.Thread(target=lambda: several.extend(read('README.md') for _ in range(50))) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+libc.prctl(4, 0)
+hidden = read('.env')
+errors = [call(ctypes.c_void_p(8), 0), call(b'x' * 5000, 0), call(b'', 0), call(b'none', 0), call(b'README.md/x', 0), call(b'loop', 0),
+  call(b'folder', os.O_RDWR), call(b'README.md', os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), call(b'/dev/tty', os.O_RDWR)]
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+many = call(b'README.md', 0)
+broker = above[-1] if len(above) < 3 else above[-2]
+show([[name for name in memory if '/%d/' % broker in name], sorted(interrupted), len(ticks) > 0, several == ['readme'] * 400, hidden, errors, many])`,
+        () => renameSync(write('.env.tmp'), path.join(project, '.env')),
+      ),
+    );
+    expect(result).toEqual([
+      [],
+      ['readme'],
+      true,
+      true,
+      '',
+      ['EFAULT', 'ENAMETOOLONG', 'ENOENT', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'EEXIST', 'ENXIO'],
+      'EMFILE',
+    ]);
+  });
+
+  test('a project of 10,000 files is read in full, and its packages are free', async () => {
+    const { write, run } = await openWorld(executor, { project: bigProject() });
     const result = await output(
       run(
         `import subprocess

@@ -23,7 +23,7 @@ export interface ForeignCase {
 }
 
 /** A file that a suite names: another case file, or a plain text. */
-interface OtherFile {
+export interface OtherFile {
   readonly file: CaseFile;
   readonly value: unknown;
   /** The text as it is. */

@@ -4,7 +4,7 @@ export const BROKER_LOOP = String.raw`
 my ($FOLDER, $NO_FOLLOW) = $call{open} < 0 ? (0x4000, 0x8000) : (0x10000, 0x20000);
 my ($CREATE, $NEW, $TRUNCATE, $NO_TERMINAL, $CLOSE_ON_EXEC, $PATH_ONLY, $TMPFILE) = (0x40, 0x80, 0x200, 0x100, 0x80000, 0x200000, 0x400000);
 my ($ENOENT, $EACCES, $EFAULT, $EEXIST, $EXDEV, $EINVAL, $ELOOP, $EOPNOTSUPP) = (2, 13, 14, 17, 18, 22, 40, 95);
-my $EISDIR = 21;
+my ($ENXIO, $EISDIR, $ENAMETOOLONG) = (6, 21, 36);
 my $HERE = -100;
 my ($listener, %memory);
 # Calls by number; arm64 lacks some.
@@ -67,7 +67,7 @@ sub reply_file {
   reply($id, $error) if $error;
 }
 
-# Reads a path from the memory of a process; undefined where there is none.
+# Reads a path from the memory of a process; undefined, with an error, where there is none.
 sub read_path {
   my ($pid, $address) = @_;
   my $path = "\0" x 4096;
@@ -75,11 +75,13 @@ sub read_path {
   # A process that became another program has other memory.
   if ($count <= 0) {
     %memory = () if keys %memory > 50;
-    sysopen($memory{$pid}, "/proc/$pid/mem", $CLOSE_ON_EXEC) or do { delete $memory{$pid}; return undef };
+    sysopen($memory{$pid}, "/proc/$pid/mem", $CLOSE_ON_EXEC) or do { delete $memory{$pid}; $! = $EFAULT; return undef };
     $count = syscall($call{pread64}, fileno $memory{$pid}, $path, 4096, $address);
   }
   my $end = $count > 0 ? index($path, "\0") : -1;
-  return $end < 0 || $end >= $count ? undef : substr($path, 0, $end);
+  return substr($path, 0, $end) if $end >= 0 && $end < $count;
+  $! = $count == 4096 ? $ENAMETOOLONG : $EFAULT;
+  return undef;
 }
 
 # The path by which this process finds what the program means.
@@ -154,7 +156,7 @@ sub answer_open {
   # These can read no file, whatever the kernel finds at the path.
   return go_on($id) if $flags & $PATH_ONLY || ($flags & $FOLDER && !($flags & $TMPFILE)) || !($reads || $flags & $CREATE);
   my $path = find_path($pid, $folder, read_path($pid, $address));
-  return $reads ? reply($id, defined $path ? $ENOENT : $EFAULT) : go_on($id) unless defined $path && $path ne '';
+  return $reads ? reply($id, defined $path ? $ENOENT : $! + 0) : go_on($id) unless defined $path && $path ne '';
   return reply_file($id, open_at($HERE, $path, $flags | $NO_TERMINAL, 0), $flags)
     if $system ne '' && !($flags & ($CREATE | $TMPFILE)) && $path =~ m{^/(?:$system)/} && index($path, '..') < 0;
   my $is_new = $flags & $CREATE && $flags & $NEW;
@@ -196,7 +198,10 @@ sub open_found {
     kill 'KILL', $$;
   }
   # /dev/tty is another terminal for each process.
-  return reply_file($id, open_at($HERE, find_terminal($pid), $reopened), $flags) if $type == 0x2000 && $device == 0x500;
+  if ($type == 0x2000 && $device == 0x500) {
+    my $terminal = find_terminal($pid);
+    return defined $terminal ? reply_file($id, open_at($HERE, $terminal, $reopened), $flags) : reply($id, $ENXIO);
+  }
   if ($type == 0x8000 && $is_served == 2 && $reads && is_hidden($found, $path)) {
     # It looks empty, as those that were covered when the program started.
     return reply($id, $EACCES) if $flags & 3 || $flags & $TRUNCATE;
@@ -208,11 +213,11 @@ sub open_found {
 # The terminal of a process, by the number of its device; the name of a process may contain any character.
 sub find_terminal {
   my ($pid) = @_;
-  sysopen(my $file, "/proc/$pid/stat", $CLOSE_ON_EXEC) or return '';
+  sysopen(my $file, "/proc/$pid/stat", $CLOSE_ON_EXEC) or return undef;
   sysread($file, my $text, 4096);
-  my ($number) = ($text // '') =~ /^.*\) \S \d+ \d+ \d+ (\d+)/s or return '';
+  my ($number) = ($text // '') =~ /^.*\) \S \d+ \d+ \d+ (\d+)/s or return undef;
   my ($major, $minor) = ($number >> 8 & 0xfff, $number & 0xff | $number >> 12 & 0xfff00);
-  return $major == 136 ? "/dev/pts/$minor" : '';
+  return $major == 136 ? "/dev/pts/$minor" : undef;
 }
 
 sub create_file {

@@ -25,7 +25,7 @@ sub start_program {
   socketpair(my $ours, my $theirs, 1, 1, 0) or fail('create a pair of sockets');
   # Processes that lose their parent stay below this one, which must be allowed to read the paths that they name.
   call('adopt processes', 'prctl', $SET_SUBREAPER, 1, 0, 0, 0);
-  # No process may trace the broker or write to its memory. The program is no exception: exec makes it dumpable again.
+  # No process may trace the broker or write to its memory.
   call('protect the broker', 'prctl', $SET_DUMPABLE, 0, 0, 0, 0);
   my $broker = $$;
   # Comes between any two statements.
@@ -39,6 +39,10 @@ sub start_program {
     $SIG{CHLD} = 'DEFAULT';
     call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
     exit 1 if getppid() != $broker;
+    # A program may signal its group. The group of Landlock's processes is the one that the host ends.
+    call('start a session', 'setsid') if $set{mode} ne 'landlock';
+    # The broker must read the paths that this process opens.
+    call('show the memory', 'prctl', $SET_DUMPABLE, 1, 0, 0, 0);
     confine_names();
     send_listener($theirs);
     become_program();
