@@ -25,7 +25,7 @@ import {
   type StatusCounts,
   type TriggerReport,
 } from './result.ts';
-import { countText } from '#core';
+import { countText, defined } from '#core';
 import { VERSION } from '../../version.ts';
 import { countLooks } from '../statistics/case-differences.ts';
 import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
