@@ -12,6 +12,9 @@ const CONSTRAINTS = {
   max_tokens: 'tokens',
 } as const satisfies Readonly<Record<string, keyof Budget>>;
 
+/** A run can do without these; without turns and tokens it could not answer. */
+const MAY_BE_NONE: ReadonlySet<keyof Budget> = new Set(['toolCalls', 'scriptRuns']);
+
 const NAMES = Object.keys(CONSTRAINTS).join(', ');
 
 function findBudgetName(constraint: string): keyof Budget | undefined {
@@ -43,8 +46,11 @@ function checkConstraints(
       return [[constraint, value]];
     }
     const amount = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-    if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < 1)
-      problems.push(`${constraint} must be a whole number of at least 1, not ${describeValue(value)}; it was ignored`);
+    const least = MAY_BE_NONE.has(name) ? 0 : 1;
+    if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < least)
+      problems.push(
+        `${constraint} must be a whole number of at least ${String(least)}, not ${describeValue(value)}; it was ignored`,
+      );
     else if (amount > allowed[name])
       problems.push(
         `${constraint} = ${String(amount)} was refused: the run allows ${String(allowed[name])}, and a plan cannot raise that`,

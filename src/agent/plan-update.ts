@@ -101,10 +101,11 @@ function toWord(value: unknown): unknown {
 }
 
 function readConstraints(value: Fields, name: string, report: Report): Fields {
-  const usable = Object.entries(value).filter(([key, item]) => {
-    const isUsable = typeof item === 'number' || typeof item === 'string';
-    if (!isUsable) report(`${name}: ${quoted(key)} must be a number or a string, not ${describeValue(item)}`);
-    return isUsable;
+  const usable = Object.entries(value).flatMap(([key, item]) => {
+    if (typeof item === 'number' || typeof item === 'string') return [[key, item] as const];
+    if (typeof item === 'boolean') return [[key, String(item)] as const];
+    report(`${name}: ${quoted(key)} must be a number, a string, true or false, not ${describeValue(item)}`);
+    return [];
   });
   return Object.fromEntries(usable);
 }

@@ -51,6 +51,8 @@ export type SessionEvent =
       readonly code: FailureCode;
       /** What failed. Absent in older records. */
       readonly message?: string;
+      /** The path, command or host that the action named. */
+      readonly target?: string;
       /** The same failure occurred while this action was running. */
       readonly isParallel?: true;
     }
@@ -122,9 +124,9 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
       // Search results and compaction do not count as use.
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;
     case 'action-end': {
-      // An answer ends the turn; it does not make the failures undone.
-      if (event.action === 'final_answer') return state;
       const failures = withoutAction(state.failures, event.action);
+      // An answer ends the turn; it does not make the failures of other actions undone.
+      if (event.action === 'final_answer') return { ...state, failures };
       if (failures === state.failures && state.endedBy === undefined) return state;
       const { endedBy: _, ...rest } = state;
       return { ...rest, failures };
@@ -149,11 +151,22 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
 }
 
 /** Denials and wrong paths of different things are different failures; wrong names and wrong input are one kind. */
-function kindOfFailure({ action, code, message = '' }: FailureEvent): string {
-  return /^(?:policy|approval|path|network|execution)\//.test(code)
-    ? `${action} ${code} ${message}`
-    : `${action} ${code}`;
+function kindOfFailure({ action, code, message = '', target = '' }: FailureEvent): string {
+  const kind = `${kindOfAction(action)} ${code}`;
+  return /^(?:policy|approval|path|network|execution)\//.test(code) ? `${kind} ${message} ${target}` : kind;
 }
+
+/** Actions that one tool performs, by where its path leads or what is loaded, count as one. */
+function kindOfAction(action: ActionType): ActionType {
+  return SAME_TOOL[action] ?? action;
+}
+
+const SAME_TOOL: Readonly<Partial<Record<ActionType, ActionType>>> = {
+  read_resource: 'read_file',
+  list_resources: 'list_dir',
+  select_documents: 'load_skill',
+  start_command: 'run_command',
+};
 
 /**
  * The event of a failure and whether it is the one too many of its kind. `since` is what was recorded after the action was requested: the same
@@ -196,7 +209,7 @@ function used(
 }
 
 function withoutAction(failures: SessionState['failures'], action: ActionType): SessionState['failures'] {
-  const isOfAction = (key: string): boolean => key.startsWith(`${action} `);
+  const isOfAction = (key: string): boolean => key.startsWith(`${kindOfAction(action)} `);
   if (!Object.keys(failures).some(isOfAction)) return failures;
   return Object.fromEntries(Object.entries(failures).filter(([key]) => !isOfAction(key)));
 }

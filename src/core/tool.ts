@@ -44,6 +44,8 @@ interface ExecutionOffer {
 interface HostOffer {
   /** Whether network requests are possible. */
   readonly hasNetwork: boolean;
+  /** Whether a relative path leads to a file or folder of the project, even if its start is the name of a skill. */
+  readonly hasFile?: (path: string) => boolean;
 }
 
 interface LocatedPath {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 import { namedIsolation, type AttachedWorkspace, type Diagnostic, type Surroundings } from '#core';
-import { checkAgentFolders } from '#packs';
+import { checkAgentFolders, readAccepted } from '#packs';
 import { examineExecutors, openSecrets, type Runtime } from '#runtime';
 import { landlockVersion, type ExecutorExamination } from '#sandbox';
 import { unusableFiles } from '#skills';
@@ -31,6 +31,7 @@ export async function examineInstallation(
     programFinding('git', 'installing from git repositories', surroundings),
     ...interpreterFindings(executors),
     ...agentFindings(surroundings),
+    ...acceptedFindings(runtime),
     ...(await serverFindings(runtime, isProbing)),
     ...(await rightsFindings(runtime, surroundings)),
     ...executors.map((executor) => executorFinding(executor, runtime)),
@@ -43,6 +44,15 @@ export async function examineInstallation(
   const isBroken =
     findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
   return { findings, executors, diagnostics, isBroken };
+}
+
+/** Skills that the scan would stop, had the user not accepted them. */
+function acceptedFindings({ index }: Runtime): readonly Finding[] {
+  return [...readAccepted(index.all.map(({ dir }) => dir))].map(([dir, rules]) => ({
+    name: 'scan',
+    status: 'ok',
+    detail: `${dir}: you accepted ${rules.join(', ')} for the files of the lock`,
+  }));
 }
 
 function runtimeFindings(runtime: Runtime): readonly Finding[] {

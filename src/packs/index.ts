@@ -17,6 +17,7 @@ export { installSkills, type Installed } from './install.ts';
 export { restoreLock } from './lock/restore-lock.ts';
 export { importSkills } from './lock/import-skills.ts';
 export { findLockedSkill, listLocked } from './lock/locked-skills.ts';
+export { readAccepted } from './lock/accepted.ts';
 export { settleTrust } from './trust-confirmed.ts';
 
 // Removing skills, and bringing them back.

@@ -273,7 +273,7 @@ export function lockedSkill(
   { source, revision, archive }: ResolvedSource,
   at: Date,
 ): LockedSkill {
-  const { name, version, folder, digest, files, requires, signedBy } = skill;
+  const { name, version, folder, digest, files, requires, signedBy, scan } = skill;
   return {
     name,
     version,
@@ -285,6 +285,7 @@ export function lockedSkill(
     files,
     requires: requires.length === 0 ? undefined : requires.map((need) => need.name).toSorted(compareText),
     signedBy,
+    accepted: scan.accepted.length === 0 ? undefined : scan.accepted,
     installedAt: lockTime(at),
     tool: VERSION,
   };

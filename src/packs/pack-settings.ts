@@ -37,6 +37,8 @@ export interface PackSettings {
   readonly scanPolicy?: ScanPolicy;
   /** The digest of each skill that may be installed although the scan blocks it. */
   readonly scanAllow: Readonly<Record<string, string>>;
+  /** Rules of the scan that the user accepts for the files of this operation (default: none). */
+  readonly accepts?: readonly string[];
   readonly requireSigned: boolean;
   /** `strict` refuses skills that violate the specification. */
   readonly mode: Mode;

@@ -1,5 +1,8 @@
+import path from 'node:path';
+
+import { isProblem, toRelativePath, type Offer } from '#core';
+import { isInside, isPresent, realPath } from '#platform';
 import { resolveSkill, type SkillIndex } from '#skills';
-import type { Offer } from '#core';
 
 type LocatedPath = NonNullable<ReturnType<Offer['locate']>>;
 
@@ -11,9 +14,9 @@ const MAX_LENGTH = 4096;
  * Resolves a path to a file of a skill: absolute below a skill folder, `name/path` or `skill://name/path`. The file system is not accessed.
  * A folder whose skill another one with the same id hides resolves to nothing, because the id would lead to that one.
  */
-export function locateInSkills(index: SkillIndex, path: string): LocatedPath | undefined {
-  if (path.length > MAX_LENGTH) return undefined;
-  const text = path.trim();
+export function locateInSkills(index: SkillIndex, file: string): LocatedPath | undefined {
+  if (file.length > MAX_LENGTH) return undefined;
+  const text = file.trim();
   if (text.startsWith(SCHEME)) return locateByName(index, text.slice(SCHEME.length));
   const absolute = text.replaceAll('\\', '/');
   // Skills can be nested; the innermost folder wins.
@@ -33,10 +36,21 @@ export function locateInSkills(index: SkillIndex, path: string): LocatedPath | u
 }
 
 /** Tries every prefix, longest first, because names may be qualified (`source/name`). */
-function locateByName(index: SkillIndex, path: string): LocatedPath | undefined {
-  for (let cut = path.length; cut > 0; cut = path.lastIndexOf('/', cut - 1)) {
-    const skill = resolveSkill(index, path.slice(0, cut));
-    if (skill !== undefined) return { skill: skill.id, path: path.slice(cut + 1) };
+function locateByName(index: SkillIndex, file: string): LocatedPath | undefined {
+  for (let cut = file.length; cut > 0; cut = file.lastIndexOf('/', cut - 1)) {
+    const skill = resolveSkill(index, file.slice(0, cut));
+    if (skill !== undefined) return { skill: skill.id, path: file.slice(cut + 1) };
   }
   return undefined;
+}
+
+/** Whether a relative path is in the project, and not in the skill that its start names: both may be the same folder. */
+export function isProjectFile(index: SkillIndex, project: string, file: string): boolean {
+  const relative = toRelativePath(file);
+  if (isProblem(relative)) return false;
+  const absolute = path.join(project, relative);
+  if (!isPresent(absolute)) return false;
+  const named = locateInSkills(index, file)?.skill;
+  const dir = named === undefined ? undefined : resolveSkill(index, named)?.dir;
+  return dir === undefined || !isInside(realPath(absolute), realPath(dir));
 }

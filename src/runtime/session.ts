@@ -16,7 +16,7 @@ import {
   type Vocabulary,
   type OfType,
 } from '#core';
-import { sha256 } from '#platform';
+import { quietly, sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
 import { decide, policyWithSkills, type Policy, type Access } from '#policy';
 import {
@@ -150,7 +150,7 @@ export function openSession(parts: SessionParts): Session {
   };
 
   const observe = (action: Action, observation: Observation, askedBy: AskedBy, start: number): Observation => {
-    if (observation.type === 'failed') return observeFailure(observation, start);
+    if (observation.type === 'failed') return observeFailure(observation, start, findNamed(action));
     record({ type: 'action-end', action: action.type });
     if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
     if (observation.type === 'documents-selected') {
@@ -167,11 +167,11 @@ export function openSession(parts: SessionParts): Session {
   };
 
   /** `start` is the number of events when the action was requested. */
-  const observeFailure = (observation: ActionFailed, start = events.length): ActionFailed => {
+  const observeFailure = (observation: ActionFailed, start = events.length, target?: string): ActionFailed => {
     // An action that could not be recorded has no effect on the state.
     if (observation.code === 'record/failed') return observation;
     const { action, code, message } = observation;
-    const failed = { type: 'action-fail', action, code, message } as const;
+    const failed = { type: 'action-fail', action, code, message, target } as const;
     const { event, isRepeated } = judgeFailure(state, failed, events.slice(start));
     record(event);
     return isRepeated ? { ...observation, isTerminal: true } : observation;
@@ -321,6 +321,13 @@ function toolName(
   called = tools.find((tool) => tool.action === action)?.name,
 ): string | undefined {
   return called === action || action === 'call_mcp_tool' ? undefined : called;
+}
+
+/** What a refusal is about: the path, the command or the host of an action. */
+function findNamed(action: Action): string | undefined {
+  if ('url' in action) return quietly(() => new URL(action.url).host) ?? action.url;
+  if ('path' in action) return action.path;
+  return 'command' in action ? action.command : undefined;
 }
 
 function catalogContent({ text, tokens }: Catalog): ShownContent {

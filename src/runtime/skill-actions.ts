@@ -79,8 +79,10 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
   const known = loadStatus(before, body.report.digest, isKept);
   const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
-  const documents = chooseDocuments(skill, { files, unusable: body.unusable }, action.documents ?? [], {
-    before: status === 'changed' ? undefined : before,
+  // A caller that lost the instructions has lost the documents with them.
+  const earlier = status === 'new' ? before?.documents : undefined;
+  const documents = chooseDocuments(skill, { files, unusable: body.unusable }, action.documents ?? earlier ?? [], {
+    before: status === 'repeated' ? before : undefined,
     limits: context.limits,
   });
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');

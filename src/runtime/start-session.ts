@@ -27,7 +27,7 @@ import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import { packageOptions } from './execution/package-options.ts';
-import { locateInSkills } from './locate.ts';
+import { isProjectFile, locateInSkills } from './locate.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
@@ -323,7 +323,10 @@ function buildOffer(
     // The session replaces this by its own state.
     loaded: () => [],
     execution: execution === undefined ? undefined : executionOffer(execution),
-    host: host === undefined ? undefined : { hasNetwork: host.hasNetwork },
+    host:
+      host === undefined
+        ? undefined
+        : { hasNetwork: host.hasNetwork, hasFile: (file) => isProjectFile(index, host.project, file) },
     locate: (path) => locateInSkills(index, path),
   };
 }

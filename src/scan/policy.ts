@@ -1,5 +1,5 @@
 /** The scan policy: which findings stop an install. */
-import { describeValue, isObject, nearest, quoted, type Problem } from '#core';
+import { compareText, describeValue, isObject, nearest, quoted, type Problem } from '#core';
 import {
   DEFAULT_SCAN_POLICY,
   SCAN_SEVERITIES,
@@ -12,6 +12,8 @@ import { SCAN_RULES, isRuleId } from './rules.ts';
 
 /** The findings by verdict. */
 export interface PolicyResult {
+  /** Rules of warnings that would stop the install, had the user not accepted them; sorted. */
+  readonly accepted: readonly string[];
   readonly stops: readonly ScanFinding[];
   readonly warnings: readonly ScanFinding[];
   readonly ignored: readonly ScanFinding[];
@@ -79,14 +81,20 @@ function decideVerdict({ rule, severity }: ScanFinding, policy: ScanPolicy): Sca
   return verdict === 'warn' || verdict === 'ignore' ? verdict : 'stop';
 }
 
-/** With `isAccepted`, findings that stop an install are warnings: the user reviewed exactly these files. */
+/** What `accepts` names does not stop the install, but is a warning: the user reviewed exactly these files. */
 export function applyScanPolicy(
   findings: readonly ScanFinding[],
   policy: ScanPolicy = DEFAULT_SCAN_POLICY,
-  isAccepted = false,
+  accepts: (rule: string) => boolean = () => false,
 ): PolicyResult {
   const by = (verdict: ScanVerdict): readonly ScanFinding[] =>
     findings.filter((finding) => decideVerdict(finding, policy) === verdict);
-  const [stops, warnings, ignored] = [by('stop'), by('warn'), by('ignore')];
-  return isAccepted ? { stops: [], warnings: [...stops, ...warnings], ignored } : { stops, warnings, ignored };
+  const [stopping, warnings, ignored] = [by('stop'), by('warn'), by('ignore')];
+  const reviewed = stopping.filter(({ rule }) => accepts(rule));
+  return {
+    accepted: [...new Set(reviewed.map(({ rule }) => rule))].toSorted(compareText),
+    stops: stopping.filter(({ rule }) => !accepts(rule)),
+    warnings: [...reviewed, ...warnings],
+    ignored,
+  };
 }

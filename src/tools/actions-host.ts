@@ -1,4 +1,14 @@
-import { isProblem, jsonSchema, type Observation, type OfType, type Offer, type ToolRow } from '#core';
+import {
+  failure,
+  isProblem,
+  jsonSchema,
+  quoted,
+  type ActionProblem,
+  type Observation,
+  type OfType,
+  type Offer,
+  type ToolRow,
+} from '#core';
 import { lineRange, located } from './parameters.ts';
 import { defineTool, hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder, readNotes, type ContinueCall } from './wording.ts';
@@ -9,8 +19,13 @@ import { bytesText, inOrder, readNotes, type ContinueCall } from './wording.ts';
  */
 
 const HOST_PATH =
-  'A project file by its relative path, a workspace file as workspace://path, or a skill file as <skill>/<path>.';
+  'A project file by its relative path, a workspace file as workspace://path, or a skill file as <skill>/<path>; a project file wins.';
 const SKILL_PATH = '<skill>/<path in the skill>, or an absolute path in the folder of a skill.';
+
+/** A path of the project wins over the same path in a skill. */
+function isOfProject(path: string, { host, locate }: Offer): boolean {
+  return host !== undefined && (host.hasFile?.(path) === true || locate(path) === undefined);
+}
 
 function pathParameter(offer: Offer): ReturnType<typeof jsonSchema.text> {
   return jsonSchema.text(offer.host === undefined ? SKILL_PATH : HOST_PATH);
@@ -33,7 +48,7 @@ const readFile: ToolRow = defineTool({
   isOffered: canRead,
   toActions({ path, from, to }, offer) {
     const lines = lineRange(from, to);
-    if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, lines }];
+    if (isOfProject(path, offer)) return [{ type: 'read_file', path, lines }];
     const found = located(path, offer);
     return isProblem(found) ? found : [{ type: 'read_resource', ...found, lines }];
   },
@@ -74,7 +89,7 @@ const listDirectory: ToolRow = defineTool({
   schema: (offer) => jsonSchema.section('Which folder.', { path: pathParameter(offer) }, ['path']),
   isOffered: canRead,
   toActions({ path }, offer) {
-    if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'list_dir', path }];
+    if (isOfProject(path, offer)) return [{ type: 'list_dir', path }];
     const found = located(path, offer);
     if (isProblem(found)) return found;
     const folder = found.path.replace(/\/+$/, '') || undefined;
@@ -105,7 +120,7 @@ function showResources({ skill, files, filesCut }: OfType<Observation, 'resource
   };
 }
 
-const grep: ToolRow = singleAction({
+const grep: ToolRow = defineTool({
   name: 'grep',
   description: 'Find lines that match a regular expression, in a file or below a folder.',
   action: 'grep',
@@ -121,24 +136,35 @@ const grep: ToolRow = singleAction({
       },
       ['pattern'],
     ),
-  toAction: ({ pattern, path = '.', glob, ignore_case: ignoreCase, max_matches: maxMatches }) => ({
-    type: 'grep',
-    pattern,
-    path,
-    glob,
-    ignoreCase: ignoreCase || undefined,
-    maxMatches,
-  }),
-  toResult: ({ matches, files, skipped, isCut, notes }) => ({
-    ok: true,
-    matches: matches.map(({ path, line, text: found }) => ({ path, line, text: found })),
-    files_searched: files,
-    files_skipped: skipped,
-    truncated: isCut,
-    ...(notes.length === 0 ? {} : { notes }),
-  }),
+  toActions({ pattern, path = '.', glob, ignore_case: ignoreCase, max_matches: maxMatches }, offer) {
+    const place = isOfProject(path, offer) ? path : loadedPath(path, offer);
+    if (isProblem(place)) return place;
+    return [{ type: 'grep', pattern, path: place, glob, ignoreCase: ignoreCase || undefined, maxMatches }];
+  },
+  toResult([observation]) {
+    const { matches, files, skipped, isCut, notes } = observed(observation, 'grep');
+    return {
+      ok: true,
+      matches: matches.map(({ path, line, text: found }) => ({ path, line, text: found })),
+      files_searched: files,
+      files_skipped: skipped,
+      truncated: isCut,
+      ...(notes.length === 0 ? {} : { notes }),
+    };
+  },
   isOffered: hasHost,
 });
+
+/** The files of a skill are searched once its instructions are loaded. */
+function loadedPath(path: string, offer: Offer): string | ActionProblem {
+  const found = located(path, offer);
+  if (isProblem(found)) return found;
+  const loaded = offer.loaded().find(({ id }) => id === found.skill);
+  if (loaded !== undefined) return `skill://${loaded.name}/${found.path}`;
+  return failure('skill/not-loaded', `${quoted(path, 200)} is in a skill that is not loaded`, {
+    hint: 'load the skill with select_skills, or read the file with read_file',
+  });
+}
 
 const writeFile: ToolRow = singleAction({
   name: 'write_file',

@@ -79,10 +79,10 @@ describe('an update of the plan as models write it', () => {
       steps: [{ id: 's1', status: 'done', title: ['x'] }, { status: 'completed' }, 's2', null, { id: {}, title: 'x' }],
       remove: 's1',
       order: [{}],
-      constraints: { turns: 3, deep: {} },
+      constraints: { turns: 3, no_weekend: true, deep: {} },
     };
     expect(readPlanUpdate(value)).toEqual({
-      update: { mode: 'patch', steps: [{ id: 's1' }], order: [], constraints: { turns: 3 } },
+      update: { mode: 'patch', steps: [{ id: 's1' }], order: [], constraints: { turns: 3, no_weekend: 'true' } },
       problems: [
         'plan_update.goal must be a string, not a list of 1',
         'plan_update.steps[0].title must be a string, not a list of 1',
@@ -91,7 +91,7 @@ describe('an update of the plan as models write it', () => {
         'plan_update.steps[2] must be an object, not "s2"',
         'plan_update.steps[3] must be an object, not null',
         'plan_update.steps[4].id must be a string, not an object',
-        'plan_update.constraints: "deep" must be a number or a string, not an object',
+        'plan_update.constraints: "deep" must be a number, a string, true or false, not an object',
         'plan_update.remove must be a list, not "s1"',
         'plan_update.order[0] must be a string, not an object',
       ],

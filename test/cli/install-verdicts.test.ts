@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -34,7 +34,7 @@ describe('install', () => {
     const { status, out, err } = await sw('install', './source', '--yes');
     expect({ status, out }).toEqual({ status: 0, out: 'installed good\ninstalled long\n' });
     expect(err).toMatch(
-      / {2}x evil {2}refused: evil\/run\.sh:1: .* pack\/scan\n {6}allowed by: --set install\.scan_allow/,
+      / {2}x evil {2}refused: evil\/run\.sh:1: .* pack\/scan\n {6}allowed by: --accept encoded-payload/,
     );
     expect(err).toMatch(/warning the description has \d+ characters, expected at most 1024 description\/too-long/);
     expect(err).toMatch(/not installed: evil: .* \(pack\/scan\)\n/);
@@ -75,11 +75,53 @@ describe('install', () => {
           verdict: 'refused',
           isNamed: true,
           code: 'pack/scan',
-          allow: expect.stringContaining('install.scan_allow.evil=') as string,
+          allow: '--accept encoded-payload',
           findings: { stops: [{ severity: 'critical', path: 'run.sh' }] },
         },
       ],
     });
+  });
+
+  verifies(
+    'PACK-7',
+    'one rule is accepted for the files of one digest; the lock records it, and commands show it',
+    async () => {
+      const { sw, project, root } = projectWith(SOURCE);
+      const unknown = await sw('install', './source', 'evil', '--yes', '--accept', 'encoded-payloads');
+      expect(unknown).toMatchObject({
+        status: 2,
+        err: expect.stringContaining('did you mean encoded-payload?') as string,
+      });
+      expect(await sw('install', './source', 'evil', '--yes', '--accept', 'reverse-shell')).toMatchObject({
+        status: 3,
+      });
+      expect(await sw('install', './source', 'evil', '--yes', '--accept', 'encoded-payload')).toMatchObject({
+        status: 0,
+        out: 'installed evil\n',
+      });
+      const lock = (): { readonly skills: { readonly evil: { readonly accepted?: readonly string[] } } } =>
+        JSON.parse(readFileSync(path.join(root, 'skills.lock.json'), 'utf8'));
+      expect(lock().skills.evil.accepted).toEqual(['encoded-payload']);
+      expect((await sw('list')).out).toMatch(/evil +project, trusted, accepted encoded-payload/);
+      expect((await sw('verify')).out).toMatch(/same {2}evil .*\n {2}accepted encoded-payload\n/);
+      expect((await sw('doctor')).out).toContain('you accepted encoded-payload for the files of the lock');
+      // The same files again need no second answer; other files do.
+      expect(await sw('install', './source', 'evil', '--yes')).toMatchObject({ status: 0 });
+      writeFiles(project, { 'source/evil/run.sh': `${EVIL}true\n` });
+      expect(await sw('update', '--yes')).toMatchObject({
+        status: 3,
+        err: expect.stringContaining('--accept encoded-payload') as string,
+      });
+      writeFiles(root, { 'evil/run.sh': `${EVIL}true\n` });
+      expect((await sw('verify')).out).toContain('  accepted encoded-payload, but not in these files\n');
+    },
+  );
+
+  test('a lock that accepts a rule does not install the files', async () => {
+    const { sw, root } = projectWith(SOURCE);
+    await sw('install', './source', 'evil', '--yes', '--accept', 'encoded-payload');
+    rmSync(path.join(root, 'evil'), { recursive: true });
+    expect(await sw('install', './source', 'evil', '--yes')).toMatchObject({ status: 3 });
   });
 
   test('--strict and format.mode refuse violations; --lenient is accepted and not shown', async () => {

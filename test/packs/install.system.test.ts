@@ -143,10 +143,12 @@ describe('installing', () => {
       first.skill('source/tables', files);
       const refused = await first.install('./source');
       expect(refused).toMatchObject({ type: 'refused', code: 'pack/scan', path: 'scripts/setup.sh' });
-      const option =
-        'hint' in refused ? / --set install\.scan_allow\.tables=(sha256-tree:[0-9a-f]{64})$/.exec(refused.hint) : null;
-      const digest = option?.[1] ?? '';
-      expect(digest).toMatch(/^sha256-tree:/);
+      expect(refused).toHaveProperty('hint', expect.stringMatching(/ --accept reverse-shell$/));
+      const settings = { ...first.settings, accepts: ['reverse-shell'] };
+      const taken = await first.install('./source', { settings });
+      const lock = 'plan' in taken ? taken.plan.skills[0]?.lock : undefined;
+      expect(lock?.accepted).toEqual(['reverse-shell']);
+      const digest = lock?.digest ?? '';
 
       const wrong = packWorld({ install: { scan_allow: { tables: `sha256-tree:${'0'.repeat(64)}`, other: digest } } });
       wrong.skill('source/tables', files);

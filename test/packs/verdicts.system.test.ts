@@ -176,7 +176,7 @@ describe('verdicts', () => {
           {
             name: 'evil',
             isNamed: true,
-            refusal: { allow: expect.stringMatching(/^--set install\.scan_allow\.evil=sha256-tree:[0-9a-f]{64}$/) },
+            refusal: { allow: '--accept encoded-payload' },
           },
         ],
       },

@@ -174,6 +174,17 @@ describe('what a vocabulary sets', () => {
   });
 });
 
+test('a project that chooses skills-agent keeps the skills of the user in ~/.agent/skills, unless the user left them out', async () => {
+  const { home, write, open } = world();
+  writeThree(path.join(home, '.agent/skills'));
+  const sources = async (): Promise<readonly string[]> =>
+    (await open({ roots: [] })).index.skills.map(({ source, name }) => `${source}/${name}`);
+  write('project', { vocabulary: 'skills-agent' });
+  expect(await sources()).toEqual(['user/alpha', 'user/beta', 'user/gamma']);
+  write('user', { use_default_roots: false });
+  expect(await sources()).toEqual([]);
+});
+
 describe('a hostile project', () => {
   test.each(VOCABULARY_NAMES)('that chooses %s loosens no setting', async (vocabulary) => {
     const { write, open } = world();

@@ -73,25 +73,40 @@ describe('applyScanPolicy', () => {
   const [low, medium, high, critical] = all;
 
   verifies('PACK-7', 'by default critical findings stop, high and medium ones warn', () => {
-    expect(applyScanPolicy(all)).toEqual({ stops: [critical], warnings: [medium, high], ignored: [low] });
+    expect(applyScanPolicy(all)).toEqual({ accepted: [], stops: [critical], warnings: [medium, high], ignored: [low] });
   });
 
   test('prefers the verdict of the rule to that of the severity', () => {
     const policy = { ...DEFAULT_SCAN_POLICY, rules: { exfiltration: 'ignore' } } as const;
     const other = finding('persistence', 'critical');
-    expect(applyScanPolicy([...all, other], policy)).toEqual({ stops: [other], warnings: [], ignored: all });
+    expect(applyScanPolicy([...all, other], policy)).toEqual({
+      accepted: [],
+      stops: [other],
+      warnings: [],
+      ignored: all,
+    });
   });
 
   test('stops at a finding whose verdict is not a known word', () => {
     for (const verdict of ['refuse', 'STOP', '', null, false, 0]) {
       const severities = Object.fromEntries(SCAN_SEVERITIES.map((severity) => [severity, verdict]));
       const policy = { severities, rules: {} } as unknown as typeof DEFAULT_SCAN_POLICY;
-      expect(applyScanPolicy(all, policy)).toEqual({ stops: all, warnings: [], ignored: [] });
+      expect(applyScanPolicy(all, policy)).toEqual({ accepted: [], stops: all, warnings: [], ignored: [] });
     }
+  });
+
+  verifies('PACK-7', 'what the user accepted is a warning, one rule at a time', () => {
+    const other = finding('persistence', 'critical');
+    expect(applyScanPolicy([...all, other], DEFAULT_SCAN_POLICY, (rule) => rule === 'exfiltration')).toEqual({
+      accepted: ['exfiltration'],
+      stops: [other],
+      warnings: [critical, medium, high],
+      ignored: [low],
+    });
   });
 
   test('ignores inherited object properties as rule names', () => {
     const odd = finding('constructor', 'critical');
-    expect(applyScanPolicy([odd])).toEqual({ stops: [odd], warnings: [], ignored: [] });
+    expect(applyScanPolicy([odd])).toEqual({ accepted: [], stops: [odd], warnings: [], ignored: [] });
   });
 });

@@ -48,7 +48,16 @@ describe('the registry by its design', () => {
       ['pdf-form-filler', 'project'],
     ]);
     expect(report.conflicts.map(({ source, reason }) => [source, reason])).toEqual([['user', 'higher-root']]);
-    const reversed = await buildIndex(roots.toReversed(), {});
+    write(home, '.agent/skills/no-name/SKILL.md', '---\ndescription: Has no name.\n---\n');
+    const strict = await buildIndex(
+      roots.map((root) => root.path),
+      { mode: 'strict', omitInvalid: true },
+    );
+    expect(strict.skills.map(({ name, source }) => [name, source])).toEqual([
+      ['code-review', 'option'],
+      ['pdf-form-filler', 'option'],
+    ]);
+    const reversed = await buildIndex(roots.toReversed(), { omitInvalid: true, mode: 'strict' });
     expect(reversed.skills.map(({ source }) => source)).toEqual(['user', 'user']);
   });
 

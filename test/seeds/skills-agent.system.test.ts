@@ -72,6 +72,13 @@ describe('scripts by the design', () => {
       const result = await agent({ model: played(lines), protocol: 'actions', budget });
       expect(result).toMatchObject({ outcome: 'degraded', used: { scriptRuns: 1 } });
     }
+    for (const name of ['max_script_runs', 'max_tool_calls']) {
+      const none = { plan_update: { mode: 'patch', constraints: { [name]: 0 } } };
+      const lines = [acting('select_skills', { skills: [SKILL] }, none), script('scripts/aggregate.sh', ['1'])];
+      const result = await agent({ model: played(lines), protocol: 'actions' });
+      expect(result).toMatchObject({ outcome: 'degraded', used: { scriptRuns: 0 } });
+      expect(result.reason).toContain('0');
+    }
   });
 
   test('a script that does not exist is reported before approval, and uses no budget of script runs', async () => {

@@ -166,11 +166,21 @@ describe('trpc-agent-go by its page', () => {
       ).toMatchObject({
         stdout: 'shipped\n',
         exit_code: 0,
-        output_files: [{ name: 'out/new.txt' }, { name: 'work/w.txt', content: 'w\n' }],
-        warnings: expect.arrayContaining([
-          'written into the folder of python-math and moved to out/ and work/: out/new.txt, work/w.txt',
-        ]),
+        output_files: [
+          { name: 'out/example.txt' },
+          { name: 'out/new.txt' },
+          { name: 'work/a.txt' },
+          { name: 'work/w.txt', content: 'w\n' },
+        ],
       });
+  });
+
+  test('a body that is given again comes with the documents that were loaded', async () => {
+    const { call } = await trpc(skillsRoot({ 'python_math/docs/a.md': 'about a\n' }), { execution: false });
+    const first = (await call('skill_load', { ...SKILL, docs: ['docs/a.md'] })).text;
+    expect(first).toContain('Docs loaded: docs/a.md\n\n[Doc] docs/a.md\n\nabout a');
+    expect((await call('skill_load', SKILL)).text).toContain('already loaded and unchanged');
+    expect((await call('skill_load', SKILL)).text).toBe(first);
   });
 
   test('an input of another skill names that skill', async () => {

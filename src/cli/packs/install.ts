@@ -7,6 +7,7 @@ import { toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { AGENT_FLAG, agentSummary, reportUnplaced, targetsFor } from './agent-flags.ts';
 import {
+  ACCEPT_FLAG,
   CHANGE_FLAGS,
   changeOptions,
   definePackCommand,
@@ -39,6 +40,7 @@ const flags = {
   lenient: toggle('the default; kept for existing scripts', { hidden: true }),
   backup: toggle('back up replaced skills in .skillwright/backups of the root'),
   force: toggle('replace existing and edited skills; accept older versions and other signers'),
+  ...ACCEPT_FLAG,
   findings: toggle('show every scan finding and format warning, not counts'),
   offline: toggle('use no network'),
   'require-signed': toggle('accept only packs signed with a pinned key (see skillwright keys)'),
@@ -58,6 +60,10 @@ export const command = definePackCommand({
     ['skillwright install pack.zip pdf-forms', 'install one skill of a pack'],
     ['skillwright install ./my-skills -a claude-code,codex', 'install for two agents'],
     ['skillwright install owner/repo#v2:skills/pdf', 'install a folder of a repository, at a tag'],
+    [
+      'skillwright install ./my-skills setup --accept encoded-payload',
+      'install one that the scan stopped, after a review',
+    ],
     ['skillwright install --frozen', 'install what the lock pins, e.g. in a fresh clone'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
@@ -69,6 +75,11 @@ export const command = definePackCommand({
       throw usageError(
         options.frozen === true ? '--frozen takes no SOURCE: the lock names the sources' : 'missing argument: SOURCE',
         'e.g. skillwright install ./folder, or skillwright install --frozen',
+      );
+    if (options.frozen === true && options.accept !== undefined)
+      throw usageError(
+        '--frozen takes no --accept: it installs the files that the lock pins',
+        'see skillwright install --help',
       );
     if (options.frozen === true && options.agent !== undefined)
       throw usageError('--frozen takes no --agent: the lock names the agents', 'see skillwright install --help');

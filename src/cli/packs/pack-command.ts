@@ -2,10 +2,11 @@
 import path from 'node:path';
 
 import { accepted, isNotAllowed, packSettings, settleTrust, type Changed, type PackSettings } from '#packs';
-import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
+import { configProblem, isSkillError, nearest, printable, quoted, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
-import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT, isUsageError } from '../exit.ts';
+import { SCAN_RULES } from '#scan';
+import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
+import { EXIT, isUsageError, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -20,6 +21,14 @@ export const ROOT_FLAGS = {
   to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;
 
+/** Instead of a scan that is switched off: one rule, for files that the user reviewed. */
+export const ACCEPT_FLAG = {
+  accept: list(
+    'RULE',
+    'accept what this scan rule stops, in exactly these files; the lock records it with their digest',
+  ),
+} as const satisfies Flags;
+
 export const CHANGE_FLAGS = {
   ...ROOT_FLAGS,
   'dry-run': toggle('print the changes without making them'),
@@ -30,6 +39,7 @@ interface RootInvocation extends GlobalInvocation {
   readonly flags: GlobalInvocation['flags'] & {
     readonly scope?: NonNullable<NonNullable<Config['install']>['scope']>;
     readonly to?: string | readonly string[];
+    readonly accept?: readonly string[];
   };
 }
 
@@ -46,7 +56,19 @@ export async function readingSettings(invocation: RootInvocation): Promise<PackS
   const problem = configProblem(loaded.diagnostics);
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
-  return accepted(packSettings(surroundings, loaded.config, { root, scope: flags.scope, profile: loaded.profile }));
+  const settings = accepted(
+    packSettings(surroundings, loaded.config, { root, scope: flags.scope, profile: loaded.profile }),
+  );
+  return flags.accept === undefined ? settings : { ...settings, accepts: flags.accept.map(checkRule) };
+}
+
+function checkRule(rule: string): string {
+  if (Object.hasOwn(SCAN_RULES, rule)) return rule;
+  const [meant] = nearest(rule, Object.keys(SCAN_RULES), 1);
+  throw usageError(
+    `unknown scan rule ${quoted(rule)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    'pass the id in parentheses at the end of a finding, e.g. --accept encoded-payload',
+  );
 }
 
 /** A command that reports the refusals that it throws. */

@@ -5,13 +5,14 @@ import { buildSite } from '#packs';
 import { option } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { definePackCommand, refusalStatus, settingsFor, withProgress } from './pack-command.ts';
+import { ACCEPT_FLAG, definePackCommand, refusalStatus, settingsFor, withProgress } from './pack-command.ts';
 import { KEY_FLAGS, chooseKey } from './signing-key.ts';
 
 const flags = {
   out: option('FOLDER', 'write the site to FOLDER (default: site)', { short: 'o' }),
   title: option('TEXT', 'title of the site (default: Skills)'),
   url: option('URL', 'address of the site, for the install commands on its pages'),
+  ...ACCEPT_FLAG,
   ...KEY_FLAGS,
 } as const;
 

@@ -8,6 +8,7 @@ import { toggle, type Invocation } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { openSkillAgents, reportUnplaced, type SkillAgents } from './agent-flags.ts';
 import {
+  ACCEPT_FLAG,
   CHANGE_FLAGS,
   changeOptions,
   definePackCommand,
@@ -29,6 +30,7 @@ const flags = {
   force: toggle('replace all files; accept older versions and other signers'),
   strict: toggle('refuse versions that violate the specification (default: format.mode, or warn)'),
   lenient: toggle('the default; kept for existing scripts', { hidden: true }),
+  ...ACCEPT_FLAG,
   ...FINDINGS_FLAG,
   offline: toggle('use no network'),
   'require-signed': toggle('accept only packs signed with a pinned key (see skillwright keys)'),

@@ -8,13 +8,21 @@ import { VERSION } from '../../version.ts';
 import { option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
-import { ROOT_FLAGS, definePackCommand, readingSettings, rootOptions, withProgress } from './pack-command.ts';
+import {
+  ACCEPT_FLAG,
+  ROOT_FLAGS,
+  definePackCommand,
+  readingSettings,
+  rootOptions,
+  withProgress,
+} from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
 
 const flags = {
   ...ROOT_FLAGS,
   signature: toggle('for packs: require a signature by a pinned key'),
   lenient: toggle('for packs: validate like a loader, not like a publisher'),
+  ...ACCEPT_FLAG,
   ...FINDINGS_FLAG,
   format: option('FORMAT', 'print as text, json or, for packs, sarif (default: text)', {
     choices: ['text', 'json', 'sarif'],
@@ -55,6 +63,7 @@ function refusePackFlags({ flags: options }: VerifyInvocation): void {
   const [flag] = [
     ...(options.signature === true ? ['--signature'] : []),
     ...(options.lenient === true ? ['--lenient'] : []),
+    ...(options.accept === undefined ? [] : ['--accept']),
     ...(options.findings === true ? ['--findings'] : []),
     ...(options.format === 'sarif' ? ['--format sarif'] : []),
   ];
@@ -82,6 +91,7 @@ async function installed(invocation: VerifyInvocation, settings: PackSettings): 
       name,
       status,
       locked: locked?.digest ?? null,
+      accepted: locked?.accepted,
       digest: digest ?? null,
       files: Object.fromEntries(Object.entries(files).map(([file, one]) => [file, one.sha256])),
       ...drift,
@@ -92,7 +102,7 @@ async function installed(invocation: VerifyInvocation, settings: PackSettings): 
     return isIntact ? EXIT.done : EXIT.failed;
   }
   const line = (word: string, file: string): string => `  ${style('yellow', word)} ${printable(file)}`;
-  for (const { name, status, digest, drift, reason } of skills)
+  for (const { name, status, digest, drift, reason, locked } of skills)
     terminal.out([
       [
         style(status === 'same' ? 'green' : status === 'not-locked' ? 'yellow' : 'red', status),
@@ -100,6 +110,11 @@ async function installed(invocation: VerifyInvocation, settings: PackSettings): 
         ...(digest === undefined ? [] : [style('dim', digest)]),
         ...(reason === '' ? [] : [`(${reason})`]),
       ].join('  '),
+      ...(locked?.accepted === undefined
+        ? []
+        : [
+            `  ${style('yellow', 'accepted')} ${locked.accepted.join(', ')}${status === 'same' ? '' : ', but not in these files'}`,
+          ]),
       ...drift.changed.map((file) => line('changed', file)),
       ...drift.missing.map((file) => line('missing', file)),
       ...drift.added.map((file) => line('added  ', file)),

@@ -1,4 +1,4 @@
-import { openAgentFolders } from '#packs';
+import { openAgentFolders, readAccepted } from '#packs';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
@@ -15,7 +15,7 @@ export const command = defineCommand({
   details: [
     'Lists every skill found, one per line, and every skill folder left out, with the reason. Reads only frontmatter.',
     'A mark before the name: ! has problems (see skillwright check), * pinned or required, - hidden from the model.',
-    'After the source: model only marks a skill that you cannot call yourself (user-invocable: false).',
+    'After the source: model only marks a skill that you cannot call yourself (user-invocable: false), accepted what you let pass the scan.',
     'The last lines name the agents in use here that see the skills; --json names all of them.',
     'Skills of a project are hidden from models until you trust them (skillwright trust); those that you installed or created are trusted.',
   ].join('\n'),
@@ -66,9 +66,14 @@ function listJson(
   { untrusted, seenBy }: { readonly untrusted: ReadonlyMap<string, Distrust>; readonly seenBy: AgentFolders['seeing'] },
 ): object {
   const { indexHash, shadowed, report, explain } = index;
+  const accepted = readAccepted(skills.map(({ dir }) => dir));
   return {
     indexHash,
-    skills: skills.map((skill) => ({ ...skillJson(skill, untrusted.get(skill.dir)), agents: seenBy(skill.dir) })),
+    skills: skills.map((skill) => ({
+      ...skillJson(skill, untrusted.get(skill.dir)),
+      accepted: accepted.get(skill.dir),
+      agents: seenBy(skill.dir),
+    })),
     shadowed,
     diagnostics: diagnostics.map(diagnosticJson),
     report,
@@ -128,6 +133,7 @@ function skillLines(
 ): readonly string[] {
   const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
   const winners = new Set(index.skills);
+  const accepted = readAccepted(skills.map(({ dir }) => dir));
   const rows = skills.map((skill) => ({
     mark: chooseMark(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
     name: printable(skill.name),
@@ -137,6 +143,7 @@ function skillLines(
         ...(winners.has(skill) ? [] : ['hidden']),
         ...(untrusted.has(skill.dir) ? ['untrusted'] : OWN_SOURCES.has(skill.source) ? [] : ['trusted']),
         ...(skill.controls.userInvocable ? [] : ['model only']),
+        ...(accepted.has(skill.dir) ? [`accepted ${accepted.get(skill.dir)?.join(' ') ?? ''}`] : []),
       ].join(', '),
     ),
     description: printable(skill.description),

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { DIAGNOSTIC_RULES, isValidName, printable, quoted, type Diagnostic, type Mode } from '#core';
-import type { LockedFile } from '../lock/lock-file.ts';
+import type { LockFile, LockedFile } from '../lock/lock-file.ts';
 import type { NameCheck } from './confusable-name.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
@@ -10,7 +10,7 @@ import { readRequirements, type SkillRequirement } from '../requires/requires.ts
 import type { SkillContents, SourceSignature, SourceSkill } from '../sources/source.ts';
 import { scanSkill, type PolicyResult } from '#scan';
 import { fingerprintFolder, presentFiles, type TreeLooks } from '../root/present-files.ts';
-import { allowOption, judgeFindings, readScanFiles, type ReviewedSkill } from './scan-files.ts';
+import { acceptOptions, judgeFindings, readScanFiles, type ReviewedSkill } from './scan-files.ts';
 import { checkSkill } from '#skills';
 import type { PackSettings } from '../pack-settings.ts';
 
@@ -47,6 +47,8 @@ export interface InspectOptions {
   readonly mode: Mode;
   /** Compares a name with the names in the root. */
   readonly checkName: (name: string) => NameCheck;
+  /** The lock of the root, for what was accepted in the installed files. */
+  readonly lock?: LockFile;
   /** Shared by the skills of one source. */
   readonly known?: NonNullable<NonNullable<Parameters<typeof scanSkill>[1]>['known']>;
   readonly signal?: AbortSignal;
@@ -73,7 +75,11 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     declared: allowedTools === undefined ? {} : { allowedTools },
     known: options.known,
   });
-  const reviewed = { name: skill.name, digest: tree.digest };
+  const reviewed = {
+    name: skill.name,
+    digest: tree.digest,
+    accepted: acceptedBefore(skill.name, tree.digest, options),
+  };
   const scan = judgeFindings(findings, reviewed, settings);
   const looks = checkName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
@@ -182,9 +188,15 @@ function scanRefusals(skill: ReviewedSkill, { stops }: PolicyResult): readonly P
   const more = stops.length > 1 ? ` and ${String(stops.length - 1)} more` : '';
   const where = `${skill.name}/${first.path}:${String(first.line)}`;
   const refusal = packRefusal('pack/scan', `${printable(where)}: ${first.message} (${first.rule})${more}`, first.path);
-  // Only valid names are safe in a command.
-  if (!isValidName(skill.name)) return [refusal];
-  const allow = allowOption(skill);
-  const hint = `review the files; to accept this skill with exactly these files: ${allow}`;
+  const allow = acceptOptions(stops);
+  const hint = `review the files; to accept ${stops.length === 1 ? 'this finding' : 'these findings'} in exactly these files: ${allow}`;
   return [{ ...refusal, hint, allow }];
+}
+
+/** The lock of a project proves nothing by itself: what it accepts counts only for files that are installed already. */
+function acceptedBefore(name: string, digest: string, { lock, settings }: InspectOptions): readonly string[] {
+  const before = lock?.skills.get(name);
+  if (before?.accepted === undefined || before.digest !== digest) return [];
+  const present = presentFiles(path.join(settings.root, name), { withoutLooks: true });
+  return !isRefusal(present) && present.digest === digest ? before.accepted : [];
 }

@@ -138,18 +138,25 @@ function binaryKind(path: string, bytes: Buffer): ScanFile['binary'] {
 export interface ReviewedSkill {
   readonly name: string;
   readonly digest: string;
+  /** Rules that were accepted when exactly these files were installed. */
+  readonly accepted?: readonly string[];
 }
 
-/** The option that accepts the findings of one skill at one digest. */
-export function allowOption({ name, digest }: ReviewedSkill): string {
-  return `--set install.scan_allow.${name}=${digest}`;
+/** The options that accept what stops the install of one skill. */
+export function acceptOptions(stops: PolicyResult['stops']): string {
+  return [...new Set(stops.map(({ rule }) => `--accept ${rule}`))].join(' ');
 }
 
-/** Applies the scan policy. What the user accepted at this digest stops nothing. */
+/** Applies the scan policy. What the user accepted for these files stops nothing. */
 export function judgeFindings(
   findings: PolicyResult['stops'],
-  { name, digest }: ReviewedSkill,
-  { scanPolicy, scanAllow }: Pick<PackSettings, 'scanPolicy' | 'scanAllow'>,
+  { name, digest, accepted = [] }: ReviewedSkill,
+  { scanPolicy, scanAllow, accepts = [] }: Pick<PackSettings, 'scanPolicy' | 'scanAllow' | 'accepts'>,
 ): PolicyResult {
-  return applyScanPolicy(findings, scanPolicy, Object.hasOwn(scanAllow, name) && scanAllow[name] === digest);
+  const isAllowed = Object.hasOwn(scanAllow, name) && scanAllow[name] === digest;
+  return applyScanPolicy(
+    findings,
+    scanPolicy,
+    (rule) => isAllowed || accepts.includes(rule) || accepted.includes(rule),
+  );
 }

@@ -14,10 +14,7 @@ import {
 import { readTextFile } from '#platform';
 import { accepted, asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 
-/**
- * `skills.lock.json` records what is installed in a root, from which source and with which bytes. It is stored in the root. `lock-file.ts`
- * reads and writes it.
- */
+/** `skills.lock.json` records what is installed in a root, from which source and with which bytes. It is stored in the root. */
 export const LOCK_FILE_NAME = 'skills.lock.json';
 const LOCK_SCHEMA = 1;
 
@@ -52,6 +49,8 @@ export interface LockedSkill {
   readonly requires?: readonly string[];
   /** Id of the key that signed it. */
   readonly signedBy?: string;
+  /** Rules of the scan that the user accepted for exactly these files (`digest`); sorted. */
+  readonly accepted?: readonly string[];
   /** ISO 8601 to the second. Changes only when the bytes change. */
   readonly installedAt: string;
   /** The version of skillwright. */
@@ -201,6 +200,8 @@ const TREE_DIGEST = /^sha256-tree:[0-9a-f]{64}$/;
 const ARCHIVE_DIGEST = /^sha256:[0-9a-f]{64}$/;
 const FILE_DIGEST = /^[0-9a-f]{64}$/;
 const TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+/** Ids of scan rules, also those of other versions. */
+const RULE = /^[a-z][a-z-]{0,60}$/;
 const MAX_TEXT = 4096;
 const MAX_PATH = 1024;
 
@@ -221,6 +222,7 @@ const FIELDS: ReadonlyMap<string, Check> = new Map([
   ['copyDigests', checkCopyDigests],
   list('requires', isValidName, 'skill name'),
   text('signedBy', isPlainText),
+  list('accepted', (rule) => RULE.test(rule), 'rule'),
   text('installedAt', (value) => TIME.test(value)),
   text('tool', isPlainText),
 ]);

@@ -23,7 +23,7 @@ import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { accepted, asRefusal, findRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { scanSkill } from '#scan';
-import { allowOption, judgeFindings, readScanFiles } from '../inspect/scan-files.ts';
+import { acceptOptions, judgeFindings, readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
 import { openSigningKey, type KeyChoice } from '../sign/keys.ts';
 import { formatPublicLine, type SigningKey } from '../sign/minisign.ts';
@@ -282,10 +282,11 @@ async function listedFile(
 /** A site must not publish what its own `install` refuses. */
 function refuseFindings({ name, dir }: SkillToPack, digest: string, settings: PackSettings): void {
   const reviewed = { name, digest };
-  const [first] = judgeFindings(scanSkill(accepted(readScanFiles(dir))), reviewed, settings).stops;
+  const { stops } = judgeFindings(scanSkill(accepted(readScanFiles(dir))), reviewed, settings);
+  const [first] = stops;
   if (first === undefined) return;
   throw refused('pack/scan', `${first.path}:${String(first.line)}: ${first.message} (${first.rule})`, {
     path: first.path,
-    hint: `review the files; to publish them anyway: ${allowOption(reviewed)}`,
+    hint: `review the files; to publish them anyway: ${acceptOptions(stops)}`,
   });
 }

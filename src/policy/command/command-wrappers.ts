@@ -208,7 +208,9 @@ function endOfOptions(words: Words, options: WrapperOptions): number | undefined
       const [name = ''] = text.slice(2).split('=', 1);
       const takes = longValued.split(' ').includes(name);
       if (!takes && !long.split(' ').includes(name)) return undefined;
-      at += takes && !text.includes('=') ? 2 : 1;
+      if (takes && !text.includes('=')) at += 1;
+      if (words[at]?.isSplit === true) return undefined;
+      at += 1;
       continue;
     }
     const letters = Array.from(text.slice(1));
@@ -216,7 +218,9 @@ function endOfOptions(words: Words, options: WrapperOptions): number | undefined
     const own = taking === -1 ? letters : letters.slice(0, taking);
     if (!own.every((letter) => flags.includes(letter))) return undefined;
     const isNext = taking === letters.length - 1 && valued.includes(letters[taking] ?? ' ');
-    at += isNext ? 2 : 1;
+    if (isNext) at += 1;
+    if (words[at]?.isSplit === true) return undefined;
+    at += 1;
   }
   return words.length;
 }
@@ -300,16 +304,18 @@ const RUN_OPTIONS = ['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec',
 
 function insideFinder(words: Words, option: RegExp, reader: CommandReader): Inside {
   const inner: SimpleCommand[] = [];
+  const last = words.findLastIndex(({ text }) => option.test(text));
   for (const [index, { kind, pieces, isSplit, value }] of words.entries()) {
-    // A word that becomes an option makes the next one a program.
-    const isFollowed = isSplit || /^[^-(!]/.test(words[index + 1]?.text ?? '');
+    // A word that becomes an option makes the next one a program, and one that becomes `;` ends a command.
+    const isFollowed = isSplit || index < last || /^[^-(!]/.test(words[index + 1]?.text ?? '');
     const isOption = kind === 'computed' || RUN_OPTIONS.some((each) => matchesStars(pieces, each));
     if (kind !== 'fixed' && isFollowed && isOption) reader.facts.need('plain', value);
   }
   for (let at = 1; at < words.length; at += 1) {
     if (!option.test(words[at]?.text ?? '')) continue;
-    const end = words.findIndex(({ text }, index) => index > at && (text === ';' || text === '+'));
-    const run = words.slice(at + 1, end === -1 ? words.length : end);
+    let end = at + 1;
+    while (end < words.length && !/^[;+]$/.test(words[end]?.text ?? '')) end += 1;
+    const run = words.slice(at + 1, end);
     const filled = run.map((word) =>
       word.text.includes('{') ? computedWord(word.text, word.text.split(/\{[^}]*\}/)) : word,
     );

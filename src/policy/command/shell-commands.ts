@@ -11,7 +11,7 @@ const BLANKS = /(?:[ \t]|\\\n)*/y;
 const COMMENT = /#[^\n]*/y;
 const FUNCTION = /[ \t]*\([ \t]*\)/y;
 const ASSIGNMENT = /([A-Za-z_]\w*)(\+?=|\[)/y;
-const DELIMITER = /(?:'([\w.!@%+: -]+)'|"([\w.!@%+: -]+)"|(\\?)([\w.!@%+:-]+))(?=[\s;&|<>()]|$)/y;
+const DELIMITER = /(?:'([\w.!@%+: -]+)'|"([\w.!@%+: -]+)"|(\\?)([\w.!@%+:-]+))(?=[ \t\n;&|<>()]|$)/y;
 
 export function skipBlanks(source: Source): void {
   take(source, BLANKS);
@@ -114,7 +114,7 @@ function readArray(source: Source): WordValue {
     }
     values.push((readWord(source) ?? notUnderstood('an array is not read')).value);
   }
-  if (!/^[\s;&|<>)]?$/.test(source.text[source.at] ?? '')) notUnderstood('an array is not read');
+  if (!/^[ \t\n;&|<>)]?$/.test(source.text[source.at] ?? '')) notUnderstood('an array is not read');
   return joinValues(values);
 }
 

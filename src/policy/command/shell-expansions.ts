@@ -58,6 +58,8 @@ export function readExpansion(source: Source, word: WordBuilder, quote: Quote): 
   const isSplit = quote === 'none';
   const add = (value: WordValue, isSeveral = isSplit): void =>
     addUnknown(word, text.slice(start, source.at), { kind: 'computed', isSplit: isSeveral, value });
+  // Bash joins lines before it reads an expansion.
+  if (take(source, /\$(?:\(|[A-Za-z_]\w*)?\\\n/y) !== undefined) notUnderstood('an expansion goes on in the next line');
   if (text[start] === '`') return add(outputValue(source.readText(readBackticks(source, quote))));
   if (take(source, /\$\(\(/y) !== undefined) {
     readArithmetic(source, '))');
@@ -138,7 +140,7 @@ const NAMED: Readonly<Record<string, string>> = {
 
 function readEscapes(source: Source): string {
   // Bash ends the text at NUL: this is the empty word for `read -d`.
-  if (take(source, /\$'\\0'(?=[\s;]|$)/y) !== undefined) return '';
+  if (take(source, /\$'\\0'(?=[ \t\n;]|$)/y) !== undefined) return '';
   const [, inner] = take(source, ESCAPES) ?? notUnderstood("an escape in $'…' cannot be read");
   return (inner ?? '').replaceAll(/\\(?:x(..)|u(....)|(\d{3})|(.))/g, (...found: readonly string[]) => {
     const [, hex, code, octal, letter] = found;
@@ -214,11 +216,14 @@ export function readArithmetic(source: Source, end: '))' | ']' | '}'): void {
       if (name !== undefined) {
         facts.set(name, NUMBER, true);
         facts.need('number', variableValue(name));
-      } else if (take(source, /\d[\w#]*|[\s+\-*/%<>=!&|^~?:,;]+/y) !== undefined) continue;
+        // `P${x}ATH` may be a name.
+        if (/[$`]/.test(text[source.at] ?? '')) notUnderstood('arithmetic computes the name of a variable');
+      } else if (take(source, /\d[\w#]*|[ \t\n+\-*/%<>=!&|^~?:,;]+/y) !== undefined) continue;
       else if (sign === '$' || sign === '`') {
         const word = newWord();
         readExpansion(source, word, 'double');
         facts.need('number', builtValue(word));
+        if (/[A-Za-z_]/.test(text[source.at] ?? '')) notUnderstood('arithmetic computes the name of a variable');
       } else if (sign === '(' || sign === '[') {
         open += sign;
         source.at += 1;

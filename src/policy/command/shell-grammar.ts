@@ -34,7 +34,7 @@ function readNested(text: string, { depth, facts, handler }: Shared): readonly C
 }
 
 const RESERVED =
-  /(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|time|coproc|\{|\}|!|\[\[|\]\])(?=[\s;&|<>()]|$)/y;
+  /(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|time|coproc|\{|\}|!|\[\[|\]\])(?=[ \t\n;&|<>()]|$)/y;
 const RESERVED_STARTS: ReadonlySet<string> = new Set('itefwudcs{}![]');
 const IS_RESERVED = new RegExp(`^${RESERVED.source}`);
 const SEPARATOR = /;(?!;|&)|&(?![&>])/y;
@@ -121,7 +121,7 @@ function readPipeline(source: Source): Statement {
     const prefix = takeReserved(source, '!', 'time');
     if (prefix === undefined) break;
     skipBlanks(source);
-    if (prefix === 'time' && take(source, /-p(?=\s)/y) === undefined && source.text[source.at] === '-')
+    if (prefix === 'time' && take(source, /-p(?=[ \t\n])/y) === undefined && source.text[source.at] === '-')
       notUnderstood('an option of time is not read');
     skipBlanks(source);
   }
@@ -138,7 +138,7 @@ function readCommand(source: Source): Statement {
   return nest(source, () => {
     if (takeReserved(source, 'function') !== undefined) {
       skipBlanks(source);
-      const [name] = take(source, /[\w:-]+(?=[\s(])/y) ?? notUnderstood('the name of a function is not read');
+      const [name] = take(source, /[\w:-]+(?=[ \t\n(])/y) ?? notUnderstood('the name of a function is not read');
       take(source, /[ \t]*\([ \t]*\)/y);
       return readFunction(source, name);
     }
@@ -210,7 +210,7 @@ function readFor(source: Source): void {
   skipBlanks(source);
   if (take(source, /\(\(/y) !== undefined) readArithmetic(source, '))');
   else {
-    const [name] = take(source, /[A-Za-z_]\w*(?=[\s;])/y) ?? notUnderstood('the variable of a loop is not read');
+    const [name] = take(source, /[A-Za-z_]\w*(?=[ \t\n;])/y) ?? notUnderstood('the variable of a loop is not read');
     skipLines(source);
     source.facts.set(name, takeReserved(source, 'in') === undefined ? ANY : readValues(source), true);
   }
@@ -246,7 +246,7 @@ function readCase(source: Source): void {
     if (take(source, /\)/y) === undefined) notUnderstood('a pattern is not read');
     nest(source, () =>
       readStatements(source, () =>
-        /^(?:;;|;&|esac(?:[\s;&|<>()]|$))/.test(source.text.slice(source.at, source.at + 5)),
+        /^(?:;;|;&|esac(?:[ \t\n;&|<>()]|$))/.test(source.text.slice(source.at, source.at + 5)),
       ),
     );
     skipBlanks(source);
@@ -262,7 +262,7 @@ function readCase(source: Source): void {
 function readTest(source: Source): void {
   let previous: CommandWord | undefined;
   let operator = '';
-  for (skipTest(source); take(source, /\]\](?=[\s;&|<>()]|$)/y) === undefined; skipTest(source)) {
+  for (skipTest(source); take(source, /\]\](?=[ \t\n;&|<>()]|$)/y) === undefined; skipTest(source)) {
     const start = source.at;
     if (operator !== '=~' && take(source, /&&|\|\||[()]|[<>](?!\()/y) !== undefined) operator = '';
     else {

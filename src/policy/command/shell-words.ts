@@ -14,11 +14,11 @@ import {
   type WordBuilder,
 } from './shell-source.ts';
 
-const PLAIN = /[^\s;&|<>()\\'"`$*?[{~]+/y;
+const PLAIN = /[^ \t\n;&|<>()\\'"`$*?[{~]+/y;
 const NUMBERS = /\{-?\d+\.\.-?\d+(?:\.\.-?\d+)?\}/y;
 /** Braces that stay as they are: `{}`, `HEAD@{1}`, and one alone. */
-const LITERAL_BRACES = /\{(?=[\s;&|<>()}]|$)|(?<=[@%])\{/y;
-const BRACKETS = /\[(?:\[:\w+:\]|[^\]\s;&|<>()\\'"`$])+\]/y;
+const LITERAL_BRACES = /\{(?=[ \t\n;&|<>()}]|$)|(?<=[@%])\{/y;
+const BRACKETS = /\[(?:\[:\w+:\]|[^\] \t\n;&|<>()\\'"`$])+\]/y;
 
 /** Reads one word; undefined if there is none. A `regex` may contain brackets and bars. */
 export function readWord(source: Source, mode: 'word' | 'regex' = 'word'): CommandWord | undefined {
@@ -38,9 +38,9 @@ export function readWord(source: Source, mode: 'word' | 'regex' = 'word'): Comma
       open += sign === '(' ? 1 : sign === ')' ? -1 : 0;
       addUnknown(word, sign, { kind: 'pattern', isSplit: false });
       source.at += 1;
-    } else if (/[\s;&|<>()]/.test(sign)) {
-      if (open > 0 || !/[ \t\n;&|<>()]/.test(sign)) addOther(source, word, sign, open);
-      else break;
+    } else if (/[ \t\n;&|<>()]/.test(sign)) {
+      if (open > 0) notUnderstood('a regular expression contains blanks');
+      break;
     } else readSign(source, word, sign, start);
   }
   if (source.at === start) return undefined;
@@ -48,13 +48,6 @@ export function readWord(source: Source, mode: 'word' | 'regex' = 'word'): Comma
     notUnderstood('a word goes on after the line of a here-document');
   const { kind, pieces, isSplit } = word;
   return { text: word.text, kind, pieces, isSplit, value: builtValue(word) };
-}
-
-/** White space other than blanks and line ends is part of a word. */
-function addOther(source: Source, word: WordBuilder, sign: string, open: number): void {
-  if (open > 0) notUnderstood('a regular expression contains blanks');
-  addText(word, sign);
-  source.at += 1;
 }
 
 /** A sign with a meaning of its own in a word without quotes. */
@@ -85,7 +78,7 @@ function readSign(source: Source, word: WordBuilder, sign: string, start: number
     case '[': {
       const brackets = word.isOpaque ? undefined : take(source, BRACKETS);
       if (brackets !== undefined) addUnknown(word, brackets[0], { kind: 'pattern', isSplit: true });
-      else if (word.isOpaque || take(source, /\[(?=[\s;&|<>()]|$)/y) !== undefined) addTaken(source, word, at);
+      else if (word.isOpaque || take(source, /\[(?=[ \t\n;&|<>()]|$)/y) !== undefined) addTaken(source, word, at);
       else addOpaque(source, word, 'computed');
       return;
     }

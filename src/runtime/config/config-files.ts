@@ -203,7 +203,7 @@ function withProjectVocabulary(own: ChosenVocabulary, { config: project }: Confi
   };
   return {
     ...own,
-    profile: narrowProfile(own.profile, chosen, isStrict),
+    profile: narrowProfile(own.profile, chosen, isStrict, settingInForce('use_default_roots', own.layers) !== false),
     defaults: [...own.defaults, { layer: 'vocabulary', where, config }],
   };
 }

@@ -280,11 +280,13 @@ function isBelow(path: string): boolean {
 /**
  * The profile of a vocabulary that a project chose, where `own` is what would apply without the project: it never offers, scans or
  * tolerates more. `isStrict` says for which of the two the format is strict, because a lenient one tolerates everything.
+ * `usesUserFolders`: the skill folders in the home folder count anyway, so the one that the vocabulary names is no gain.
  */
 export function narrowProfile(
   own: Profile,
   chosen: Profile,
   isStrict: { readonly own: boolean; readonly chosen: boolean },
+  usesUserFolders: boolean,
 ): Profile {
   const tolerates = isStrict.own && !isStrict.chosen ? own.tolerates : chosen.tolerates;
   return {
@@ -292,6 +294,9 @@ export function narrowProfile(
     offersPrograms: own.offersPrograms && chosen.offersPrograms,
     unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
     tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
-    installFolder: chosen.installFolder && { ...chosen.installFolder, user: own.installFolder?.user },
+    installFolder: chosen.installFolder && {
+      ...chosen.installFolder,
+      user: usesUserFolders ? chosen.installFolder.user : own.installFolder?.user,
+    },
   };
 }

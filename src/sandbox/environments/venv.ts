@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { quoted, type ActionProblem } from '#core';
 import { isInside, makeFolders, quietly, readTextFile, tryRealPath } from '#platform';
-import { pythonRuntime } from '../executors/linux/runtimes.ts';
+import { isSystemFile, pythonRuntime } from '../executors/linux/runtimes.ts';
 import { packagesFailed } from './build.ts';
 import type { BuildSandbox } from './build-sandbox.ts';
 import type { HostMount } from '../program-types.ts';
@@ -75,5 +75,5 @@ function linkedNames(python: string): readonly string[] {
     file = path.resolve(path.dirname(file), target);
     names.push(file);
   }
-  return names.filter((name) => path.dirname(name) !== path.dirname(python));
+  return names.filter((name) => path.dirname(name) !== path.dirname(python) && !isSystemFile(name));
 }

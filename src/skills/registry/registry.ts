@@ -19,8 +19,8 @@ export interface Registry {
   watch(listener: (change: RegistryChange) => void, options: WatchOptions): void;
 }
 
-/** A root without a priority is above those after it. */
-export type IndexRoot = Pick<SkillRoot, 'source' | 'path'> & Partial<SkillRoot>;
+/** A folder, of the source `option` unless it names another. A root without a priority is above those after it. */
+export type IndexRoot = string | (Pick<SkillRoot, 'source' | 'path'> & Partial<SkillRoot>);
 
 /** Scans once. The roots are an option, or a list of their own, highest priority first. */
 export async function buildIndex(
@@ -33,7 +33,8 @@ export async function buildIndex(
 }
 
 function toRoot(root: IndexRoot, place: number, { length }: readonly IndexRoot[]): SkillRoot {
-  return { priority: length - place, explicit: true, ...root };
+  const named = typeof root === 'string' ? { source: 'option', path: root } : root;
+  return { priority: length - place, explicit: true, ...named };
 }
 
 /** Scans, and keeps the result so that `refresh` and `watch` are cheap. */

@@ -195,9 +195,7 @@ describe('a published site', () => {
     const refused = await publish(author);
     if ('type' in refused) throw new Error('published');
     expect(refused.map(({ code }) => code).toSorted()).toEqual(['pack/name', 'pack/scan']);
-    expect(refused.find(({ code }) => code === 'pack/scan')?.hint).toMatch(
-      /--set install\.scan_allow\.shell=sha256-tree:/,
-    );
+    expect(refused.find(({ code }) => code === 'pack/scan')?.hint).toMatch(/ --accept reverse-shell$/);
     expect(readdirSync(path.join(author.project, 'site/skills'))).toEqual(['tables']);
     expect(isRefusal(refused[0] ?? {})).toBe(true);
   });

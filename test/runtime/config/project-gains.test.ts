@@ -143,7 +143,10 @@ function gains({ before, after }: { before: LoadedConfig; after: LoadedConfig })
     ...(chosen.offersPrograms === true && own.offersPrograms !== true ? ['programs'] : []),
     ...(own.unusable ?? []).filter((code) => chosen.unusable?.includes(code) !== true),
     ...(isStrict ? (chosen.tolerates ?? []).filter((code) => own.tolerates?.includes(code) !== true) : []),
-    ...(chosen.installFolder?.user === own.installFolder?.user || chosen.installFolder?.user === undefined
+    // Unless the user's own folders are searched anyway.
+    ...(chosen.installFolder?.user === own.installFolder?.user ||
+    chosen.installFolder?.user === undefined ||
+    (before.config.use_default_roots !== false && chosen.installFolder.user === '.agent/skills')
       ? []
       : ['folder of the user']),
   ];

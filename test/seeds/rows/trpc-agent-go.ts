@@ -18,6 +18,7 @@ const TOLD = 'bad, missing and oversized documents are notes, and a later call s
 const EVENTS = 'has the body in the system message of the next request, and an event tool.response for each call';
 const STATE = 'the state has the documented keys';
 const DELTA = 'a call has a state delta in the documented shape';
+const NAMED = 'has the name of the skill, which is SKILL_NAME: %s';
 const SPANS = 'each step of a run is told to whoever traces, with names and counts and no contents';
 
 /** Document 002: the skills page of trpc-agent-go. */
@@ -25,6 +26,7 @@ export const ROWS = seedRows(
   'TRPC',
   {
     seed: 'test/seeds/trpc.system.test.ts',
+    folders: 'test/runtime/execution/skill-folders.system.test.ts',
     tools: 'test/tools/trpc.test.ts',
     inputs: 'test/sandbox/inputs/inputs.system.test.ts',
     outputs: 'test/runtime/execution/run-result.test.ts',
@@ -223,15 +225,15 @@ export const ROWS = seedRows(
     ['result: output_files with name, content and mime_type', 'seed', SEED_LOAD],
     ['result: artifact_files with name and version', 'seed', 'inputs and outputs of the page'],
     ['outputs.save adds artifact_files', 'seed', 'inputs and outputs of the page'],
-    ['without cwd the command starts in the skill (/skills/<name>)', 'seed', 'inputs and outputs of the page'],
+    ['without cwd the command starts in the skill (/skills/<name>)', 'folders', NAMED],
     ['a relative cwd is below the skill', 'seed', 'inputs and outputs of the page'],
     ['WORKSPACE_DIR, SKILLS_DIR, WORK_DIR, OUTPUT_DIR, RUN_DIR', 'seed', FOLDERS],
-    ['SKILL_NAME', 'seed', FOLDERS],
+    ['SKILL_NAME', 'folders', NAMED],
     ['out/, work/ and inputs/ are links in the skill', 'seed', FOLDERS],
     [
       'a skill with its own out/ and work/',
-      'seed',
-      'a skill with its own out/ and work/ has its results in those folders',
+      'folders',
+      'may bring its own out/, work/ and inputs/: programs write there, and the next one reads it',
     ],
     [
       'container: the run folder is writable',

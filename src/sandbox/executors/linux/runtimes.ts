@@ -26,7 +26,8 @@ export const TOP_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 const SYSTEM_FOLDERS = ['/usr', ...TOP_FOLDERS.map((name) => `/${name}`)];
 const SYSTEM_PROGRAMS = ['/usr/local/bin', '/usr/bin', '/bin'];
 
-function isSystemFile(file: string): boolean {
+/** Programs see these files anyway. */
+export function isSystemFile(file: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(file, folder));
 }
 
@@ -96,7 +97,8 @@ export function pythonRuntime(executable: string): Runtime | undefined {
       ]),
       ...[...pip, ...CERTIFICATES.map((name) => path.join(prefix, name))].flatMap((file) => {
         const source = tryRealPath(file);
-        return source === undefined ? [] : [{ source, target: file }];
+        // A link could lead to any file of the user.
+        return source !== undefined && isInside(source, prefix) ? [{ source, target: file }] : [];
       }),
     ]),
     hidden: PACKAGE_FOLDERS.map((name) => path.join(library, name)).filter(isFolder),
@@ -112,7 +114,7 @@ function findStandardLibrary(prefix: string, executable: string): string | undef
         .filter((entry) => version === undefined || entry.startsWith(`python${version}`))
         .map((entry) => path.join(prefix, name, entry));
     })
-    .find((folder) => isFolder(folder) && isPresent(path.join(folder, 'os.py')));
+    .find((folder) => tryRealPath(folder) === folder && isPresent(path.join(folder, 'os.py')));
 }
 
 /** False for a link to a folder. */

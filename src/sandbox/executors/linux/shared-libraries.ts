@@ -22,21 +22,24 @@ const MAX_LIBRARIES = 500;
 
 /**
  * The loader and the libraries of these programs that are found by the search paths which the files themselves name. Libraries of the
- * system are not among them: the loader finds those by its own list.
+ * system are not among them: the loader finds those by its own list. A hostile file could name a key of the user as its library, so only
+ * ELF files count.
  */
 export function findSharedLibraries(files: readonly string[]): readonly LoadedFile[] {
   const found = new Map<string, LoadedFile>();
-  const waiting = files.map((file) => ({ file, inherited: [] as readonly string[] }));
-  const add = (target: string, inherited: readonly string[]): void => {
-    const source = tryRealPath(target);
-    if (source === undefined || found.has(target)) return;
-    found.set(target, { source, target });
-    waiting.push({ file: target, inherited });
-  };
-  for (let next = waiting.pop(); next !== undefined && found.size < MAX_LIBRARIES; next = waiting.pop()) {
-    const { file, inherited } = next;
+  const waiting: { readonly file: string; readonly needs: LoaderNeeds; readonly inherited: readonly string[] }[] = [];
+  const examine = (file: string, inherited: readonly string[]): boolean => {
     const needs = readLoaderNeeds(file);
-    if (needs === undefined) continue;
+    if (needs !== undefined) waiting.push({ file, needs, inherited });
+    return needs !== undefined;
+  };
+  const add = (target: string, inherited: readonly string[]): void => {
+    const source = found.has(target) ? undefined : tryRealPath(target);
+    if (source !== undefined && examine(target, inherited)) found.set(target, { source, target });
+  };
+  for (const file of files) examine(file, []);
+  for (let next = waiting.pop(); next !== undefined && found.size < MAX_LIBRARIES; next = waiting.pop()) {
+    const { file, needs, inherited } = next;
     const own = needs.folders
       .map((folder) => folder.replaceAll(/\$(?:ORIGIN|\{ORIGIN\})/g, path.dirname(file)))
       .filter((folder) => path.isAbsolute(folder));

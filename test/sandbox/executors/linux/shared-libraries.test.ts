@@ -113,6 +113,18 @@ test('files that are broken, not ELF or missing have no libraries', () => {
   ).toEqual([]);
 });
 
+test('a library or loader that is no ELF file is not shown, whatever names it', () => {
+  put('.ssh/id_rsa', Buffer.from('-----BEGIN OPENSSH PRIVATE KEY-----'));
+  mkdirSync(path.join(folder, 'lib'));
+  symlinkSync('../.ssh/id_rsa', path.join(folder, 'lib/libkey.so'));
+  const python = put('bin/python', {
+    needed: ['id_rsa', 'libkey.so', `${folder}/.ssh/id_rsa`, '../.ssh/id_rsa'],
+    runpath: `${folder}/.ssh:$ORIGIN/../lib`,
+    interpreter: `${folder}/.ssh/id_rsa`,
+  });
+  expect(found(python)).toEqual([]);
+});
+
 test('libraries that need each other are found once', () => {
   const node = put('node', { needed: ['liba.so'], runpath: '$ORIGIN' });
   put('liba.so', { needed: ['libb.so'] });
