@@ -168,4 +168,6 @@ export const CHINESE_REPORT: Readonly<Record<string, string>> = {
   context: '上下文',
   note: '备注',
   end: '结束',
+  'Valid: failed': '有效：未通过',
+  'Valid: passed': '有效：通过',
 };

@@ -22,6 +22,7 @@ export type {
   NoComparison,
   Rate,
   TriggerReport,
+  Verdict,
 } from './evals/report/result.ts';
 export { initCases } from './evals/cases/init-cases.ts';
 export type { CaseProblem } from './evals/cases/problem.ts';

@@ -139,7 +139,16 @@ describe('action.yml', () => {
     expect(JSON.parse(readFileSync(path.join(work, 'skillwright-results/scan.sarif'), 'utf8'))).toMatchObject({
       version: '2.1.0',
     });
-    expect(summary()).toContain('all passed');
+    expect(summary()).toMatch(/^### Evaluation: valid, all passed/);
+  });
+
+  test('says first in the summary that an evaluation is invalid, and why', async () => {
+    const weak = 'cases: [{ id: a, input: count the rows, expect: { output: { not_contains: error } } }]';
+    const { run, summary } = checkout({ ...TABLES, 'skills/tables/evals/cases.yaml': weak });
+    expect((await run('evaluate', { model: 'rules' })).status).toBe(5);
+    const [first, , ...rest] = summary().split('\n');
+    expect(first).toBe('### Evaluation: INVALID: there is no verdict');
+    expect(rest.join('\n')).toContain('the checks pass on an empty answer');
   });
 
   test('fails the step that finds something, and skips an evaluation without cases', async () => {

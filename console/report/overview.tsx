@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-import { CASE_STATUSES, countTokens, modelsText, percentText, summarizeReport } from '#evals/report';
+import { CASE_STATUSES, countTokens, modelsText, percentText, signedNumber, summarizeReport } from '#evals/report';
 import type { CaseResult, CaseStatus, EvalReport, PageData, ReportSkill } from './data.ts';
 import { counted, t } from '../language.ts';
 import { Banner, Card, Section, State } from '../parts/parts.tsx';
@@ -22,12 +22,13 @@ import {
 
 const MOST_FAILURES = 8;
 const MOST_TAGS = 20;
+const MOST_WARNINGS = 20;
 
-export function Overview({ data: { report, trend } }: { readonly data: PageData }): JSX.Element {
+export function Overview({ data: { report, trend, verdict } }: { readonly data: PageData }): JSX.Element {
   const { results } = report;
   return (
     <>
-      <Banners report={report} />
+      <VerdictBanner verdict={verdict} />
       <Cards report={report} />
       <Arms report={report} />
       {report.comparisons.map((comparison) => (
@@ -58,30 +59,33 @@ export function Overview({ data: { report, trend } }: { readonly data: PageData 
   );
 }
 
-function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
-  const { own, invalid, isIncomplete } = summarizeReport(report);
-  const { totals } = own;
-  const skipped = { skipped: number(totals.skipped), all: number(sumCounts(totals)) };
+/** Whether the evaluation can be believed, before any number. */
+function VerdictBanner({ verdict }: { readonly verdict: PageData['verdict'] }): JSX.Element {
+  const { validity, result, effect, interval, reasons, warnings } = verdict;
+  const isBad = validity === 'invalid' || result === 'failed';
   return (
-    <>
-      {invalid.length > 0 ? (
-        <Banner tone="bad" title={t('INVALID: there is no score')}>
-          {invalid.map((text) => (
-            <div key={text}>{line(text)}</div>
-          ))}
-        </Banner>
-      ) : null}
-      {report.isPartial ? (
-        <Banner tone="warning" title={t('Partial')}>
-          {t('The evaluation was stopped before all cases ran.')}
-        </Banner>
-      ) : null}
-      {isIncomplete ? (
-        <Banner tone="warning" title={t('Incomplete')}>
-          {t('{skipped} of {all} results were skipped.', skipped)}
-        </Banner>
-      ) : null}
-    </>
+    <Banner
+      tone={isBad ? 'bad' : validity === 'incomplete' || warnings.length > 0 ? 'warning' : 'good'}
+      title={t(
+        validity === 'invalid'
+          ? 'INVALID: there is no score'
+          : validity === 'incomplete'
+            ? 'Incomplete'
+            : result === 'passed'
+              ? 'Valid: passed'
+              : 'Valid: failed',
+      )}
+    >
+      {effect === undefined || interval === undefined ? null : (
+        <div>
+          {t('{verdict} on these cases', { verdict: t(effect) })}: {signedNumber(interval.mean)} (
+          {signedNumber(interval.low)} … {signedNumber(interval.high)})
+        </div>
+      )}
+      {[...reasons, ...warnings.slice(0, MOST_WARNINGS)].map((text) => (
+        <div key={text}>{line(text)}</div>
+      ))}
+    </Banner>
   );
 }
 

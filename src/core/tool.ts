@@ -28,6 +28,8 @@ export interface Offer {
    * accessed, and `path` stays unchecked.
    */
   locate(path: string): LocatedPath | undefined;
+  /** The first skill whose folder a command names by its absolute path, as actions refer to it. */
+  locateInCommand(command: string): string | undefined;
   /** The skills whose instructions are in the conversation now, most recently used first. */
   loaded(): readonly Pick<LoadedContent, 'id' | 'name' | 'files'>[];
 }

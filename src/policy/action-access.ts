@@ -5,6 +5,7 @@ import {
   readAuthority,
   readHostPattern,
   readPackage,
+  replaceFolder,
   scriptPath,
   type Action,
   type Decision,
@@ -29,7 +30,7 @@ export interface ProgramFacts {
 
 /** Facts about an action that are not part of the action itself. */
 export interface AccessFacts extends ProgramFacts {
-  readonly skill?: { readonly id: string; readonly name: string };
+  readonly skill?: { readonly id: string; readonly name: string; readonly dir?: string };
   /** Whether its instructions are already in the conversation. */
   readonly isLoaded?: boolean;
   /** The resolved path, as rules write it and absolute. */
@@ -147,8 +148,10 @@ async function readCommand(
   skill: AccessFacts['skill'],
 ): Promise<CommandLine> {
   const { readCommandLine } = await import('./command/command-line.ts');
-  const named = skill && { SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
-  return readCommandLine(command, { variables: { ...WORKSPACE_VARIABLES, ...named }, env });
+  const copy = `${WORKSPACE_VARIABLES.SKILLS_DIR}/${skill?.name ?? ''}`;
+  const named = skill && { SKILL_NAME: skill.name, SKILL_DIR: copy };
+  const run = skill?.dir === undefined ? command : replaceFolder(command, skill.dir, copy);
+  return readCommandLine(run, { variables: { ...WORKSPACE_VARIABLES, ...named }, env });
 }
 
 /** Landlock leaves gaps. Facts without an isolation are those of no program. */

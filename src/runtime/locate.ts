@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { isProblem, toRelativePath, type Offer } from '#core';
+import { folderPattern, isProblem, toRelativePath, type Offer } from '#core';
 import { isInside, isPresent, realPath } from '#platform';
 import { resolveSkill, type SkillIndex } from '#skills';
 
@@ -28,11 +28,27 @@ export function locateInSkills(index: SkillIndex, file: string): LocatedPath | u
     if (rest === '' || rest.startsWith('/')) best = entry;
   }
   if (best === undefined) return locateByName(index, text);
-  const { id, dir } = best;
-  const isFound =
+  return isFound(index, best) ? { skill: best.id, path: absolute.slice(best.dir.length + 1) } : undefined;
+}
+
+/** The skill whose folder a command names first; of nested skills, the innermost. */
+export function locateInCommand(index: SkillIndex, command: string): string | undefined {
+  const named = index.all.flatMap((entry) => {
+    const at = command.search(folderPattern(entry.dir, command) ?? NOTHING);
+    return at === -1 ? [] : [{ entry, at }];
+  });
+  const [first] = named.toSorted((one, other) => one.at - other.at || other.entry.dir.length - one.entry.dir.length);
+  return first !== undefined && isFound(index, first.entry) ? first.entry.id : undefined;
+}
+
+const NOTHING = /(?!)/;
+
+/** Whether the id of a skill leads to its folder, not to another with the same id. */
+function isFound(index: SkillIndex, { id, dir }: SkillIndex['all'][number]): boolean {
+  return (
     resolveSkill(index, id)?.dir === dir ||
-    index.shadowed.some((other) => other.dir === dir && other.reason === 'same-directory');
-  return isFound ? { skill: id, path: absolute.slice(dir.length + 1) } : undefined;
+    index.shadowed.some((other) => other.dir === dir && other.reason === 'same-directory')
+  );
 }
 
 /** Tries every prefix, longest first, because names may be qualified (`source/name`). */

@@ -4,6 +4,7 @@ import {
   diagnose,
   OWN_SOURCES,
   SkillError,
+  typedWord,
   type Action,
   type Config,
   type Diagnostic,
@@ -28,13 +29,14 @@ import {
 import { projectTop } from './roots.ts';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
+import { openUsableIndex } from './unusable-skills.ts';
 import { explainEmpty } from './empty-reason.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { ExecutionDefaults } from './execution/parts.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
-import { untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';
+import { untrustedSkills, type Distrust, type DistrustOptions, type SkillTrust } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
@@ -137,6 +139,21 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
   } = await findRoots(options, { surroundings, config: loaded.config, profile: loaded.profile, services, cacheDir });
   const interrupted = await recoverInterrupted(allRoots, services?.recover, options.signal);
   const registry = await openRegistry(registryOptions(options, loaded, roots, cacheDir));
+  const isOwn = (skills: readonly SkillEntry[]): boolean =>
+    loaded.namedRoots.project.length === 0 && skills.every(({ source }) => OWN_SOURCES.has(source));
+  const openTrust = async (): Promise<SkillTrust> => {
+    const { openSkillTrust } = await import('./open-skill-trust.ts');
+    return openSkillTrust({ home: surroundings.home, loaded, vouched, digests: treeDigests });
+  };
+  const usable = openUsableIndex({
+    // `check` asks for all skills, whatever a system can use.
+    profile: options.mode === undefined ? loaded.profile : undefined,
+    async openTrust() {
+      if (isOwn(registry.index.all)) return () => true;
+      const trust = await openTrust();
+      return (skill) => trust.distrustByHead(skill) === undefined;
+    },
+  });
   const search = lazySearch(cacheDir);
   const executionPlaces = {
     base: await temporaryFolder(surroundings.env, surroundings.home),
@@ -180,6 +197,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     otherRoots: allRoots.filter((root) => !roots.includes(root)).map((root) => root.path),
     explainEmpty: () => runtime.explainEmpty(),
   };
+  await usable.learn(registry.index);
   // Sessions are loaded on first use, so that `list` starts fast.
   let opened: Promise<OpenedSessions> | undefined;
   const sessions = (): Promise<OpenedSessions> =>
@@ -198,38 +216,35 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     cacheDir,
     executionPlaces,
     get index() {
-      return registry.index;
+      return usable.of(registry.index);
     },
     get diagnostics() {
       return [
         ...loaded.diagnostics,
         ...rootDiagnostics,
         ...interrupted,
-        ...unknownSkills(registry.index),
-        ...registry.index.diagnostics,
+        ...unknownSkills(runtime.index),
+        ...runtime.index.diagnostics,
       ];
     },
     find(reference, source) {
-      return resolveSkill(registry.index, reference, source) ?? throwUnknown(registry.index, reference, source);
+      return resolveSkill(runtime.index, reference, source) ?? throwUnknown(runtime.index, reference, source);
     },
-    searchSkills: (query, n = 5, searchOptions = {}) => search(registry.index, query, n, searchOptions),
-    catalog: (catalogOptions) => planIndexCatalog(registry.index, catalogOptions),
-    refresh: () => registry.refresh(),
+    searchSkills: (query, n = 5, searchOptions = {}) => search(runtime.index, query, n, searchOptions),
+    catalog: (catalogOptions) => planIndexCatalog(runtime.index, catalogOptions),
+    refresh: async () => usable.learn(await registry.refresh()),
     async distrust(skills, distrustOptions = {}) {
-      const isOwn = loaded.namedRoots.project.length === 0 && skills.every(({ source }) => OWN_SOURCES.has(source));
-      if (isOwn) return new Map();
+      if (isOwn(skills)) return new Map();
       const top = projectTop(surroundings);
       const projects = [...(top === undefined ? [] : [top]), ...loaded.namedRoots.project];
-      const { openSkillTrust } = await import('./open-skill-trust.ts');
-      const trust = openSkillTrust({ home: surroundings.home, loaded, vouched, digests: treeDigests });
-      const found = await untrustedSkills(skills, trust, { ...distrustOptions, projects });
+      const found = await untrustedSkills(skills, await openTrust(), { ...distrustOptions, projects });
       for (const { dir } of distrustOptions.files === true ? skills : [])
         if (found.has(dir)) untrusted.add(dir);
         else untrusted.delete(dir);
       return found;
     },
     async explainEmpty() {
-      return explainEmpty(registry.index, await runtime.distrust(registry.index.skills));
+      return explainEmpty(runtime.index, await runtime.distrust(runtime.index.skills));
     },
     vouch(skills) {
       vouched.push(...skills.map(({ dir }) => dir));
@@ -239,7 +254,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     async perform(action, performOptions = {}) {
       const { sourceOf, performSingle } = await sessions();
       // Checking trust for every skill is the expensive part; it is done once for each snapshot.
-      if (single?.snapshot !== registry.index) single = { snapshot: registry.index, source: sourceOf(registry.index) };
+      if (single?.snapshot !== runtime.index) single = { snapshot: runtime.index, source: sourceOf(runtime.index) };
       return performSingle(single.source, action, performOptions);
     },
     async startRun(runOptions) {
@@ -330,6 +345,14 @@ function unknownSkills({ report }: SkillIndex): readonly Diagnostic[] {
 }
 
 function throwUnknown(index: SkillIndex, name: string, source: string | undefined): never {
+  const leftOut = index.report.leftOut.find((one) => path.basename(path.dirname(one.path)) === name);
+  if (leftOut !== undefined)
+    throw new SkillError({
+      code: 'skill/invalid',
+      message: `the skill in the folder ${JSON.stringify(name)} is left out: ${leftOut.message}`,
+      hint: `run skillwright check ${typedWord(path.dirname(leftOut.path))}`,
+      data: { path: leftOut.path },
+    });
   const near = nearestNames(index, name);
   throw new SkillError({
     code: 'skill/unknown',

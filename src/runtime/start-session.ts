@@ -20,14 +20,14 @@ import {
   namedIsolation,
   type VocabularyName,
 } from '#core';
-import { resolveSkill, settleSameNames, type Catalog, type SkillIndex, type planCatalog } from '#skills';
+import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import { packageOptions } from './execution/package-options.ts';
-import { isProjectFile, locateInSkills } from './locate.ts';
+import { isProjectFile, locateInCommand, locateInSkills } from './locate.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
 import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
@@ -39,7 +39,7 @@ import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { chooseFormat } from './catalog-format.ts';
-import { withoutUnusable } from './unusable-skills.ts';
+import { usableSkills } from './unusable-skills.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
 type CatalogOptions = Parameters<typeof planCatalog>[1];
@@ -157,9 +157,8 @@ export async function startSession(source: SessionSource, options: SessionOption
   const actions = actionSettings(source, options);
   const { vocabulary, servers } = await withServers(source, options, actions.policy);
   const profile = chooseProfile(options.vocabulary, { config, profile: source.loaded.profile });
-  const usable = withoutUnusable(source.index, profile.unusable ?? []);
-  const settled = settleSameNames(usable, { rule: profile.sameNames });
-  const index = settled === usable ? usable : trustedIndex(settled, source.trust, source.untrusted);
+  const usable = usableSkills(source.index, profile);
+  const index = usable === source.index ? usable : trustedIndex(usable, source.trust, source.untrusted);
   const isConfigured = profile === source.loaded.profile;
   // The settings of the configured vocabulary are part of the configuration, where those of a project are narrowed.
   const configured = isConfigured ? (config.session ?? {}) : { ...profile.settings?.session, ...config.session };
@@ -328,6 +327,7 @@ function buildOffer(
         ? undefined
         : { hasNetwork: host.hasNetwork, hasFile: (file) => isProjectFile(index, host.project, file) },
     locate: (path) => locateInSkills(index, path),
+    locateInCommand: (command) => locateInCommand(index, command),
   };
 }
 

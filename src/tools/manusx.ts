@@ -16,7 +16,7 @@ import {
 import { located, named, offsetParameter, skillChoice } from './parameters.ts';
 import { PROFILES } from './profiles.ts';
 import { shellTool } from './shell-tool.ts';
-import { canRun, singleAction } from './single-action.ts';
+import { hasExecution, singleAction } from './single-action.ts';
 import {
   NOTE_MARK,
   askedSkill,
@@ -128,7 +128,7 @@ const fileWrite: ToolRow = singleAction({
     return { type: 'write_file', path: `workspace://work/${reading}`, content };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
-  isOffered: canRun,
+  isOffered: hasExecution,
 });
 
 /** The tools of ManusX: the content of a skill and its files; and a shell and its files, if execution is enabled. */

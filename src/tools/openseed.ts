@@ -92,6 +92,7 @@ const loadAsset: ToolRow = singleAction({
     return { type: 'read_resource', skill, path: reading, offset };
   },
   toResult: (read) => withNotes(inert(read.text), readNotes(read, continueWith)),
+  isOffered: always,
 });
 
 const scriptPath: ToolRow = singleAction({
@@ -106,6 +107,7 @@ const scriptPath: ToolRow = singleAction({
     ),
   toAction: ({ skill_name: skill, script_name: script }) => ({ type: 'get_script_path', skill, script }),
   toResult: ({ path }) => path,
+  isOffered: always,
 });
 
 const listAssets: ToolRow = singleAction({
@@ -118,6 +120,7 @@ const listAssets: ToolRow = singleAction({
     inOrder(files)
       .map(({ path }) => path)
       .filter((path) => isBelow(path, FOLDERS)),
+  isOffered: always,
 });
 
 const listSkills: ToolRow = {

@@ -10,6 +10,8 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   scan: { max_depth: 1 },
   sandbox: { project: 'read' },
   security: { ...WHOLE_BODIES, max_resource_characters: 10_000_000 },
+  // What was loaded stays in the conversation.
+  session: { lifetime: 'session' },
 } as const;
 
 /** YAML that a parser of YAML refuses, what the frontmatter must have, and another spelling of SKILL.md. */
@@ -47,7 +49,7 @@ export const PROFILES = {
     settings: {
       ...ONE_ROOT_AND_WHOLE_FILES,
       catalog: { budget_tokens: 1_000_000, format: 'expertise' },
-      session: { max_loaded: 1_000 },
+      session: { lifetime: 'session', max_loaded: 1_000 },
     },
     unusable: UNUSABLE,
     sameNames: 'first-path',

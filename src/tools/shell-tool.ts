@@ -2,7 +2,7 @@ import { jsonSchema, type Offer, type ToolRow, type Observation, type OfType, ty
 import { named } from './parameters.ts';
 import { withPackages } from './pip-packages.ts';
 import { timeout } from './run-parameters.ts';
-import { canRun, singleAction } from './single-action.ts';
+import { hasExecution, singleAction } from './single-action.ts';
 
 interface ShellTool {
   readonly name: string;
@@ -32,32 +32,17 @@ export function shellTool({ name, description, startsInProject = false, toResult
       },
       toResult: ({ result }) => toResult(result),
     }),
-    isOffered: canRun,
+    isOffered: hasExecution,
   };
 }
 
-/**
- * Programs see a copy of the skill in the workspace and not the skill folder, so absolute paths of skill files are rewritten. An action
- * stages one skill: the first that the command names.
- */
-function toCommand(written: string, offer: Offer): OfType<Action, 'run_command'> {
-  let skill: string | undefined;
-  const command = written.replaceAll(/\/[^\s'"`;|&<>()$]+/g, (path) => {
-    const found = offer.locate(path);
-    if (found === undefined || (skill !== undefined && found.skill !== skill)) return path;
-    skill = found.skill;
-    const folder = `$SKILLS_DIR/${readSkillName(found.skill)}`;
-    return found.path === '' ? folder : `${folder}/${found.path}`;
-  });
+/** Programs see a copy of the skill, to which paths of its folder lead. An action stages one skill: the first that the command names. */
+function toCommand(command: string, offer: Offer): OfType<Action, 'run_command'> {
+  const skill = offer.locateInCommand(command);
   return {
     type: 'run_command',
     ...withPackages(command, offer),
     skill,
     cwd: skill === undefined ? undefined : '$WORK_DIR',
   };
-}
-
-/** The name in an id: `source/name`, or `source/name@version`. */
-function readSkillName(id: string): string {
-  return id.slice(id.lastIndexOf('/') + 1).replace(/@.*$/, '');
 }

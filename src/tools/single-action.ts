@@ -64,9 +64,14 @@ export function hasHost(offer: Offer): boolean {
   return offer.host !== undefined;
 }
 
-/** A tool that runs programs is offered only if execution is enabled. */
+/** A shell needs no skill: it is offered if execution is enabled. */
+export function hasExecution(offer: Offer): boolean {
+  return offer.execution !== undefined;
+}
+
+/** A tool that runs programs of skills is offered only if execution is enabled. */
 export function canRun(offer: Offer): boolean {
-  return offer.execution !== undefined && hasSkills(offer);
+  return hasExecution(offer) && hasSkills(offer);
 }
 
 /** Returns the observation of the expected type. Any other type is a bug in the code that performs actions. */

@@ -82,7 +82,7 @@ export function buildTools(options: ToolsOptions): OfferedTools {
 export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer): string | undefined {
   const row = vocabulary.tools.find((tool) => tool.name === name);
   if (row === undefined || row.isOffered(offer)) return undefined;
-  if (offer.skills.length === 0) {
+  if (offer.skills.length === 0 && !row.isOffered({ ...offer, execution: { hasInteraction: true } })) {
     const why = offer.emptyReason === undefined ? '' : ` (${offer.emptyReason})`;
     return `${name} is not available: there are no skills${why}`;
   }

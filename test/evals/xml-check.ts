@@ -6,7 +6,7 @@ export interface XmlElement {
 }
 
 const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-const TAG = /<(\/?)([A-Za-z]+)((?:\s+[A-Za-z]+="[^"<]*")*)\s*(\/?)>/y;
+const TAG = /<(\/?)([A-Za-z-]+)((?:\s+[A-Za-z]+="[^"<]*")*)\s*(\/?)>/y;
 const REFERENCE = /&(?:(amp|lt|gt|quot)|#(\d+));/g;
 const NAMES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-import { locateInSkills } from '../../src/runtime/locate.ts';
+import { locateInCommand, locateInSkills } from '../../src/runtime/locate.ts';
 import { buildIndex } from '../../src/skills/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from '../skills/registry/support.ts';
 
@@ -41,4 +41,28 @@ test('a path names a skill by its folder, by its name or by an address, and noth
     '/a/'.repeat(9_000),
   ])
     expect(locate(path)).toBeUndefined();
+});
+
+test('a command names a skill by its folder in any quotes, and none by a likeness', async () => {
+  const root = scratch();
+  for (const folder of ['a', 'a/nested', 'ab', 'my docs (1)/文档'])
+    writeSkill(`${root}/${folder}`, { name: folder.replaceAll(/\W/g, 'x') });
+  const index = await buildIndex({ roots: rootsOf(['t', root], ['u', `${root}/my docs (1)`], ['v', `${root}/a`]) });
+  const locate = (command: string): unknown => locateInCommand(index, command);
+  for (const command of [
+    `python '${root}/a/x.py'`,
+    `cd "${root}/a"`,
+    `P=${root}/a; ls $P`,
+    `gcc -I${root}/a x.c`,
+    `cat <${root}/a/x`,
+  ])
+    expect([command, locate(command)]).toEqual([command, 't/a']);
+  expect(locate(`cat ${root}/ab/x ${root}/a/x`)).toBe('t/ab');
+  expect(locate(`cat ${root}/a/nested/x`)).toBe('v/axnested');
+  const spaced = `${root}/my docs (1)/文档`;
+  const escaped = spaced.replaceAll(/[ ()]/g, String.raw`\$&`);
+  for (const command of [`cat '${spaced}/x'`, `cat "${spaced}/x"`, `cat ${escaped}/x`])
+    expect([command, locate(command)]).toEqual([command, expect.stringContaining('myxdocs')]);
+  for (const command of [`cat ${root}/abc/x`, `cat ${root}/a-b`, `cat .${root}/a/x`, `cat x${root}/a/x`, 'echo a', ''])
+    expect([command, locate(command)]).toEqual([command, undefined]);
 });

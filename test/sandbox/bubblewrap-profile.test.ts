@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -129,9 +129,12 @@ describe('what is shown of the host', () => {
         { type: 'link', linkTarget: 'SKILL.md', target: '/s/README' },
         { type: 'bind', source: path.join(folder, 'SKILL.md'), target: '/s/SKILL.md' },
         { type: 'link', linkTarget: '../../work/inputs', target: '/s/inputs' },
-        { type: 'bind', source: path.join(folder, 'out'), target: '/s/out' },
+        // Programs share one folder for output, whatever the skill has under that name.
+        { type: 'link', linkTarget: '../../out', target: '/s/out' },
         { type: 'link', linkTarget: '../../work', target: '/s/work' },
       ]);
+      rmdirSync(path.join(folder, 'out'));
+      symlinkSync('../../out', path.join(folder, 'out'));
       symlinkSync('../../work', path.join(folder, 'work'));
       symlinkSync('../../work/inputs', path.join(folder, 'inputs'));
       expect(skillMounts(folder, '/s')).toEqual([{ type: 'bind', source: folder, target: '/s' }]);

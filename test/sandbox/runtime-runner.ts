@@ -22,9 +22,11 @@ const EXECUTORS: Readonly<Record<string, (options: { runtimes?: readonly Runtime
 
 /** Starts the runtime by the name of its program, from a shell that finds the first file of that name. */
 const COMMANDS = {
-  node: 'node -p "process.execPath" && npm && npx',
+  // npm is started by `self` only: each takes a start of Node.
+  node: 'node -p "process.execPath"; for name in npm npx; do [ -r "$(readlink -f "$(command -v $name)")" ] && echo $name; done',
   python: `python3 -I -c 'import json, os, sys; print(os.path.realpath(sys.executable)); print(os.path.dirname(json.__file__))'`,
 };
+const STARTED = 'node -p "process.execPath" && npm && npx';
 /** Reads every canary; perl of the system, not the one beside the runtime. */
 const READ = String.raw`
 while (my $file = <STDIN>) {
@@ -73,7 +75,7 @@ const [mode = '', ...rest] = process.argv.slice(2);
 if (mode === 'self') {
   const [name = '', home = ''] = rest;
   const built = { home, executable: process.execPath, canaries: listCanaries(home) };
-  const lines = await tryRuntime(EXECUTORS[name]?.({}), path.dirname(process.execPath), built, COMMANDS.node);
+  const lines = await tryRuntime(EXECUTORS[name]?.({}), path.dirname(process.execPath), built, STARTED);
   writeSync(1, JSON.stringify(lines));
 } else {
   process.setMaxListeners(100);

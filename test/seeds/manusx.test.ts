@@ -1,10 +1,11 @@
 /** The worked example of ManusX's document: extract tables from a PDF. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
-import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
+import { buildSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
@@ -245,4 +246,49 @@ describe('ManusX by its document', () => {
         data: { content: expect.stringContaining(long.trim()) },
       });
   });
+});
+
+test('the runtime lists the skills that its sessions give, and names the others as left out', async () => {
+  const home = scratch();
+  const root = path.join(scratch(), 'backend/skills');
+  const write = (folder: string, head: string): void => {
+    mkdirSync(path.join(root, folder), { recursive: true });
+    writeFileSync(path.join(root, folder, 'SKILL.md'), `---\n${head}\n---\n\n# ${folder}\n`);
+  };
+  write('a1', 'name: same\ndescription: The first.');
+  write('b1', 'name: same\ndescription: The second.');
+  write('nodesc', 'name: nodesc');
+  utimesSync(path.join(root, 'b1/SKILL.md'), new Date(), new Date(Date.now() + 60_000));
+  const runtime = await createRuntime({
+    cwd: scratch(),
+    home,
+    env: {},
+    roots: [root],
+    onlyRoots: true,
+    cache: false,
+    vocabulary: 'manusx',
+  });
+  const session = await runtime.startSession();
+  const shown = ({ skills }: typeof runtime.index): unknown => skills.map(({ dir }) => path.basename(dir));
+  expect([shown(runtime.index), shown(session.index)]).toEqual([['a1'], ['a1']]);
+  expect(shown(await runtime.refresh())).toEqual(['a1']);
+  expect(runtime.find('same').description).toBe('The first.');
+  expect((await runtime.searchSkills('first second')).map(({ description }) => description)).toEqual(['The first.']);
+  expect(runtime.index.report.leftOut).toEqual([expect.objectContaining({ path: path.join(root, 'nodesc/SKILL.md') })]);
+  expect(() => runtime.find('nodesc')).toThrow('the skill in the folder "nodesc" is left out');
+});
+
+test.each([
+  { vocabulary: 'manusx', tool: 'skill_request' },
+  { vocabulary: 'openseed', tool: 'load_skill' },
+] as const)('$vocabulary: a conversation keeps a skill over the next messages', async ({ vocabulary, tool }) => {
+  const runtime = await runtimeOver(skillsFolder());
+  const session = await runtime.startSession({ vocabulary, keepsConversation: true });
+  const { call } = buildSkillTools(session, runtime);
+  expect((await call(tool, { skill_name: 'pdf' })).text).toContain('PDF Processing Skill');
+  session.startTurn();
+  expect((await call(tool, { skill_name: 'pdf' })).text).not.toContain('PDF Processing Skill');
+  if (vocabulary === 'openseed') return;
+  session.startTurn();
+  expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: true });
 });

@@ -216,6 +216,7 @@ export const OFFER: Offer = {
   folders: ['csv', 'pdf'],
   placement: 'tool-results',
   locate,
+  locateInCommand: (command) => locate(/\/skills\/(?:csv|pdf)/.exec(command)?.[0] ?? '')?.skill,
   loaded: () => [],
 };
 

@@ -155,7 +155,7 @@ describe('openseed', () => {
     expect(actions).toEqual([
       {
         type: 'run_command',
-        command: 'python $SKILLS_DIR/pdf/scripts/fill.py a.pdf > /tmp/x; ls /etc',
+        command: 'python /skills/pdf/scripts/fill.py a.pdf > /tmp/x; ls /etc',
         skill: 'project/pdf',
         cwd: '$WORK_DIR',
       },
@@ -171,7 +171,7 @@ describe('openseed', () => {
     expect(actions).toEqual([
       {
         type: 'run_command',
-        command: 'python $SKILLS_DIR/pdf/scripts/fill.py file1 file2',
+        command: 'python /skills/pdf/scripts/fill.py file1 file2',
         skill: 'project/pdf',
         cwd: '$PROJECT_DIR',
       },

@@ -5,7 +5,7 @@ import { failure } from '../../src/core/failure-codes.ts';
 import type { ActionFailed } from '../../src/core/observation.ts';
 import { skillsAgent } from '../../src/tools/actions.ts';
 import { native } from '../../src/tools/native.ts';
-import { buildTools } from '../../src/tools/tools.ts';
+import { buildTools, whyNotOffered } from '../../src/tools/tools.ts';
 import { VOCABULARIES } from '../../src/tools/vocabularies.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { LOADED, OFFER, failed, fake } from './fake-runtime.ts';
@@ -32,12 +32,31 @@ describe('what is offered', () => {
     for (const vocabulary of Object.values(VOCABULARIES)) {
       // Both answer without skills, too: with an empty list, or that there is no such skill.
       const always: Readonly<Record<string, readonly string[]>> = {
-        openseed: ['search_skills', 'load_skill', 'list_skills'],
+        openseed: [
+          'search_skills',
+          'load_skill',
+          'load_skill_asset',
+          'get_skill_script_path',
+          'list_skill_assets',
+          'list_skills',
+        ],
         manusx: ['skill_request'],
       };
       const still = always[vocabulary.name] ?? [];
       expect(fake(vocabulary, {}, { skills: [] }).tools.map(({ name }) => name)).toEqual(still);
       expect(vocabulary.guidance([], { ...OFFER, skills: [] })).toBe('');
+    }
+  });
+
+  test('a shell needs no skill', () => {
+    const shells = { openseed: ['run_shell_command'], manusx: ['shell_exec', 'file_write'] };
+    for (const [name, tools] of Object.entries(shells)) {
+      const vocabulary = Object.values(VOCABULARIES).find((one) => one.name === name) ?? native;
+      const offered = fake(vocabulary, {}, { skills: [], execution: { hasInteraction: true } }).tools;
+      expect(offered.map((tool) => tool.name)).toEqual(expect.arrayContaining(tools));
+      expect(whyNotOffered(tools[0] ?? '', vocabulary, { ...OFFER, skills: [] })).toContain(
+        'the executor is not configured',
+      );
     }
   });
 

@@ -7,3 +7,21 @@ export function shellWord(word: string): string {
 export function typedWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : shellWord(word);
 }
+
+/**
+ * Finds an absolute folder in the text of a command, in any quotes or with `\` before special characters. Neither a part of a longer name
+ * nor the end of a relative path matches. Returns undefined where the command does not name the folder.
+ */
+export function folderPattern(folder: string, command: string): RegExp | undefined {
+  const escaped = folder.replaceAll(/[^\w@%+=:,./\u{80}-\u{10FFFF}-]/gu, String.raw`\$&`);
+  const spellings = [...new Set([folder, escaped])].filter((text) => command.includes(text));
+  if (spellings.length === 0) return undefined;
+  const literal = spellings.map((text) => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)).join('|');
+  return new RegExp(String.raw`(?:(?<![\p{L}\p{N}_.~}*?\]-])|(?<=\s-\w))(?:${literal})(?![\p{L}\p{N}_.-])`, 'gu');
+}
+
+/** The command with `folder` replaced by another folder. */
+export function replaceFolder(command: string, folder: string, by: string): string {
+  const pattern = folderPattern(folder, command);
+  return pattern === undefined ? command : command.replaceAll(pattern, () => by);
+}

@@ -10,6 +10,7 @@ import { compareReports } from '../report/compare-reports.ts';
 import { failuresFirst } from '../report/report-text.ts';
 import type { CaseResult, EvalReport } from '../report/result.ts';
 import { buildTrend } from '../report/trend.ts';
+import { findVerdict } from '../report/verdict.ts';
 import type { PageData, RunView } from './view.ts';
 
 export function htmlReport(report: EvalReport, options: PageOptions = {}): string {
@@ -77,6 +78,7 @@ export function pageData(report: EvalReport, options: PageOptions = {}): PageDat
   const views = selectViews(report, options, maxBytes - measureJson(shown));
   const trend = buildTrend([...(options.earlier ?? []), report]);
   return {
+    verdict: findVerdict(report),
     report: shown,
     views,
     isCut: shown !== report,

@@ -1,10 +1,11 @@
 /** The data of the report page, which shows all of it as text. */
 import type { ReportComparison } from '../report/compare-reports.ts';
-import type { EvalReport } from '../report/result.ts';
+import type { EvalReport, Verdict } from '../report/result.ts';
 import type { TrendRow } from '../report/trend.ts';
 import type { Plan } from '#core';
 
 export interface PageData {
+  readonly verdict: Verdict;
   readonly report: EvalReport;
   /** By the index of the result in the report. Some runs may be omitted to limit the size of the page. */
   readonly views: Readonly<Record<string, RunView>>;

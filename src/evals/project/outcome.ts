@@ -1,10 +1,14 @@
 /** What an evaluation ends with: one report, the matrix of several, or the comparison of two. Each is shown and written in the same way. */
+import path from 'node:path';
+
+import type { CaseProblem } from '../cases/problem.ts';
 import { compareReports, isRegression, type ReportComparison } from '../report/compare-reports.ts';
 import { markdownComparison, terminalComparison } from '../report/compare-text.ts';
 import { REPORT_FORMATS, type WrittenReport } from '../report/formats.ts';
 import { verdictOf, type Thresholds } from '../report/report.ts';
 import type { EvalReport } from '../report/result.ts';
 import { terminalReport, type Look } from '../report/terminal.ts';
+import { findVerdict, withVerdict } from '../report/verdict.ts';
 import { portabilityVerdict, type PortabilityReport } from '../subjects/portability.ts';
 import { PORTABILITY_FILES, renderPortability, terminalPortability } from '../subjects/portability-text.ts';
 import { storedReports } from './report-folder.ts';
@@ -25,11 +29,27 @@ export interface EvalOutcome {
   render(format: ReportFormat, folder?: string): Promise<RenderedReport>;
 }
 
+/** The report as it is stored and shown: with its verdict, and with paths from the project, which mean the same on other machines. */
+export function completeReport(
+  report: EvalReport,
+  {
+    cwd,
+    thresholds,
+    problems,
+  }: { readonly cwd: string; readonly thresholds: Thresholds; readonly problems: readonly CaseProblem[] },
+): EvalReport {
+  const fromHere = (file: string): string =>
+    path.isAbsolute(file) ? path.relative(cwd, file).split(path.sep).join('/') : file;
+  const results = report.results.map((one) => ({ ...one, place: { ...one.place, file: fromHere(one.place.file) } }));
+  const warnings = problems.map(({ file, line, message }) => `${fromHere(file)}:${String(line)}: ${message}`);
+  return withVerdict({ ...report, results }, thresholds, warnings);
+}
+
 /** `cwd` is the project, whose stored reports the page shows as a trend. */
 export function toOutcome(report: EvalReport, cwd: string, thresholds: Thresholds): EvalOutcome {
   const verdict = verdictOf(report, thresholds);
   return {
-    json: report,
+    json: { verdict: findVerdict(report), ...report },
     verdict: verdict.type,
     reasons: verdict.type === 'passed' ? [] : verdict.reasons,
     toText: (look) => terminalReport(report, look),

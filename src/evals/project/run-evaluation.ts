@@ -16,7 +16,7 @@ import { makePortability, type SubjectReport } from '../subjects/portability.ts'
 import { readDistractors } from '../trigger/distractors.ts';
 import { evaluateTrigger } from '../trigger/run-trigger.ts';
 import { readInputs, type EvalInputs, type InputOptions } from './inputs.ts';
-import { renderReport, toMatrixOutcome, toOutcome, type EvalOutcome } from './outcome.ts';
+import { completeReport, renderReport, toMatrixOutcome, toOutcome, type EvalOutcome } from './outcome.ts';
 import { raiseUsage } from './raise-usage.ts';
 import {
   dropIfEmpty,
@@ -104,12 +104,15 @@ export async function openEvaluation(request: EvaluationRequest) {
         const notes = new Set<string>();
         const name = subjects.length > 1 ? `${one.name}: ` : '';
         try {
-          const report = await evaluateOne(one, {
-            directory,
-            elsewhere: elsewhere?.(one.model),
-            onProgress: (state) => request.onProgress(`${name}${progressText(state)}`),
-            onNote: (note) => void notes.add(note),
-          });
+          const report = completeReport(
+            await evaluateOne(one, {
+              directory,
+              elsewhere: elsewhere?.(one.model),
+              onProgress: (state) => request.onProgress(`${name}${progressText(state)}`),
+              onNote: (note) => void notes.add(note),
+            }),
+            { cwd, thresholds, problems: inputs.problems },
+          );
           saveReport(directory, report);
           return report;
         } catch (error) {

@@ -11,7 +11,7 @@ import { dateText, numberText, rateText } from '../report/report-text.ts';
 import { finishReport, type Thresholds } from '../report/report.ts';
 import { ARMS, type CaseResult } from '../report/result.ts';
 import { buildTrend, type TrendRow } from '../report/trend.ts';
-import { compareOutcomes, toOutcome, type EvalOutcome } from './outcome.ts';
+import { compareOutcomes, completeReport, toOutcome, type EvalOutcome } from './outcome.ts';
 import { raiseUsage } from './raise-usage.ts';
 import { openReport, storedReports } from './report-folder.ts';
 import type { SuiteRequest } from './run-evaluation.ts';
@@ -76,7 +76,9 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
       ARMS.indexOf(a.arm) - ARMS.indexOf(b.arm) ||
       a.attempt - b.attempt,
   );
-  return toOutcome(finishReport(startedAt, { results: sorted, isPartial: false }), cwd, request.thresholds);
+  const { thresholds } = request;
+  const report = finishReport(startedAt, { results: sorted, isPartial: false });
+  return toOutcome(completeReport(report, { cwd, thresholds, problems }), cwd, thresholds);
 }
 
 /** Writes first cases for a skill to `evals/cases.yaml`. Never overwrites a file. */

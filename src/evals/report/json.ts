@@ -1,10 +1,12 @@
 /** Writes a report as JSON and reads it back for comparisons. */
 import { isObject, parseJson, visibleJson } from '#core';
 import { makeReport, type ReportParts } from './report.ts';
+import { findVerdict } from './verdict.ts';
 import { ARMS, CASE_STATUSES, type EvalReport } from './result.ts';
 
 export function jsonReport(report: EvalReport): string {
-  return `${visibleJson(JSON.stringify(report, undefined, 2))}\n`;
+  const { schema, verdict: _, ...rest } = report;
+  return `${visibleJson(JSON.stringify({ schema, verdict: findVerdict(report), ...rest }, undefined, 2))}\n`;
 }
 
 type ReadReport =
@@ -79,6 +81,7 @@ const OPTIONAL: { readonly [key: string]: Shape } = {
     agreement: RATE,
     controlCost: { calls: 'number', inputTokens: 'number', outputTokens: 'number' },
   },
+  verdict: { validity: 'validity', result: 'string', reasons: ['string'], warnings: ['string'] },
   sequential: { rounds: 'number', most: 'number', detect: 'number' },
 };
 
@@ -113,11 +116,13 @@ const NAMES = {
   array: 'an array',
   status: `one of ${CASE_STATUSES.join(', ')}`,
   arm: `one of ${ARMS.join(', ')}`,
+  validity: 'valid, invalid or incomplete',
 } as const;
 
 function hasShape(value: unknown, shape: keyof typeof NAMES): boolean {
   if (shape === 'array') return Array.isArray(value);
   if (shape === 'status') return CASE_STATUSES.some((status) => status === value);
+  if (shape === 'validity') return value === 'valid' || value === 'invalid' || value === 'incomplete';
   if (shape === 'arm') return ARMS.some((arm) => arm === value);
   return typeof value === shape;
 }

@@ -1,15 +1,19 @@
-/** Writes a report as JUnit XML, with one test per case, arm and attempt. */
-import { attemptNames, invalidLines, isInvalid, sumCosts } from './report-text.ts';
+/** Writes a report as JUnit XML: the verdict, then one test per case and attempt with the skill. */
+import { attemptNames, sumCosts } from './report-text.ts';
+import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { groupBy, type CaseResult, type CheckResult, type EvalReport } from './result.ts';
 import { escapeXml } from '#core';
 
+/** The arm without the skill is part of the comparison, not a test of the skill. */
 export function junitReport(report: EvalReport): string {
-  const attemptName = attemptNames(report);
-  const suites = groupBy(report.results, ({ place }) => place.file);
+  const own = report.results.filter(({ arm }) => arm === 'with');
+  const attemptName = attemptNames({ ...report, results: own });
+  const suites = groupBy(own, ({ place }) => place.file);
+  const verdict = verdictCase(report);
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="skillwright eval"${counts(report.results)} time="${seconds(report.wallMs)}">`,
-    ...(isInvalid(report) ? controlSuite(report) : []),
+    `<testsuites name="skillwright eval"${counts(own, verdict)} time="${seconds(report.wallMs)}">`,
+    ...verdict.lines,
     ...[...suites].flatMap(([file, results]) => [
       `  <testsuite name="${xmlAttribute(file)}"${counts(results)} time="${seconds(sumCosts(results).wallMs)}" timestamp="${xmlAttribute(report.startedAt)}">`,
       ...results.flatMap((result) => testCase(result, attemptName(result))),
@@ -20,19 +24,41 @@ export function junitReport(report: EvalReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Errors, so that CI does not pass an invalid evaluation. */
-function controlSuite(report: EvalReport): readonly string[] {
-  const reasons = invalidLines(report);
-  const count = String(reasons.length);
-  return [
-    `  <testsuite name="controls" tests="${count}" failures="0" errors="${count}" skipped="0" time="0">`,
-    ...reasons.flatMap((reason) => [
-      `    <testcase name="${xmlAttribute(reason.split(':')[0] ?? '')}" classname="controls" time="0">`,
-      `      <error message="${xmlAttribute(reason)}" type="invalid"/>`,
+interface VerdictCase {
+  readonly lines: readonly string[];
+  readonly failures: number;
+  readonly errors: number;
+}
+
+/** The verdict is the first test, so that CI does not pass an evaluation that cannot be believed. */
+function verdictCase(report: EvalReport): VerdictCase {
+  const { validity, result, effect, reasons } = findVerdict(report);
+  const title = verdictTitle(report);
+  const isError = validity !== 'valid';
+  const isFailure = !isError && result === 'failed';
+  const [errors, failures] = [isError ? 1 : 0, isFailure ? 1 : 0];
+  const message = `message="${xmlAttribute(reasons.join('; '))}"`;
+  const outcome = isError
+    ? [`      <error ${message} type="${validity}"/>`]
+    : isFailure
+      ? [`      <failure ${message} type="failed"/>`]
+      : [];
+  return {
+    errors,
+    failures,
+    lines: [
+      `  <testsuite name="verdict" tests="1" failures="${String(failures)}" errors="${String(errors)}" skipped="0" time="0">`,
+      '    <properties>',
+      `      <property name="validity" value="${validity}"/>`,
+      ...(effect === undefined ? [] : [`      <property name="effect" value="${xmlAttribute(effect)}"/>`]),
+      '    </properties>',
+      '    <testcase name="verdict" classname="verdict" time="0">',
+      ...outcome,
+      `      <system-out>${xmlText([title, ...verdictLines(report)].join('\n'))}</system-out>`,
       '    </testcase>',
-    ]),
-    '  </testsuite>',
-  ];
+      '  </testsuite>',
+    ],
+  };
 }
 
 function testCase(result: CaseResult, attempt: string): readonly string[] {
@@ -71,10 +97,12 @@ function details(checks: readonly CheckResult[], status: CheckResult['status']):
   );
 }
 
-function counts(results: readonly CaseResult[]): string {
-  const count = (status: CaseResult['status']): string =>
-    String(results.filter((result) => result.status === status).length);
-  return ` tests="${String(results.length)}" failures="${count('failed')}" errors="${count('error')}" skipped="${count('skipped')}"`;
+/** `more` is the test of the verdict. */
+function counts(results: readonly CaseResult[], more?: VerdictCase): string {
+  const count = (status: CaseResult['status'], other = 0): string =>
+    String(results.filter((result) => result.status === status).length + other);
+  const tests = results.length + (more === undefined ? 0 : 1);
+  return ` tests="${String(tests)}" failures="${count('failed', more?.failures)}" errors="${count('error', more?.errors)}" skipped="${count('skipped')}"`;
 }
 
 function seconds(ms: number): string {

@@ -8,19 +8,15 @@ import {
   confusedPairs,
   differenceText,
   failuresFirst,
-  invalidLines,
-  invalidTitle,
-  isInvalid,
   isRated,
   listFacts,
   markdownText,
   numberText,
-  ownArm,
   rateText,
-  totalsText,
   verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
+import { verdictLines, verdictTitle } from './verdict.ts';
 import { countText } from '#core';
 
 /** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
@@ -42,15 +38,12 @@ export function markdownReport(report: EvalReport): string {
 
 function headLines(report: EvalReport): readonly string[] {
   const { arms } = report;
-  const { totals, harness } = ownArm(report);
-  const isClean = totals.failed + totals.error + harness.failed + harness.error === 0;
-  const title = isInvalid(report) ? 'INVALID' : isClean && totals.passed > 0 ? 'all passed' : totalsText(totals);
+  const lines = verdictLines(report);
   return [
-    `### Evaluation: ${title}`,
+    `### Evaluation: ${verdictTitle(report)}`,
     '',
-    ...(isInvalid(report)
-      ? [`${cell(invalidTitle(report))}.`, '', ...invalidLines(report).map((line) => `- ${cell(line, 400)}`), '']
-      : []),
+    ...lines.map((line) => `- ${cell(line, 400)}`),
+    ...(lines.length === 0 ? [] : ['']),
     ...head('arm', 'results', 'pass rate', 'cost'),
     ...arms.map((arm) => {
       const { results, rate, cost } = armTexts(arm);

@@ -239,12 +239,11 @@ export function summarizeReport(report: EvalReport) {
     own: ownArm(report),
     cost: sumCosts(report.results),
     invalid: invalidLines(report),
-    isIncomplete: incompleteText(report) !== undefined,
     rated: report.arms.filter((arm) => isRated(arm, report)),
   };
 }
 
-export function isInvalid(report: EvalReport): boolean {
+function isInvalid(report: EvalReport): boolean {
   return invalidLines(report).length > 0;
 }
 

@@ -30,7 +30,10 @@ import { VERSION } from '../../version.ts';
 import { countLooks } from '../statistics/case-differences.ts';
 import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
 
-export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
+export interface ReportParts extends Pick<
+  EvalReport,
+  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict'
+> {
   readonly results: readonly CaseResult[];
   readonly trigger?: TriggerReport;
   readonly sequential?: SequentialRun;
@@ -53,6 +56,7 @@ export function makeReport(parts: ReportParts): EvalReport {
     });
   return {
     schema: 1,
+    ...defined({ verdict: parts.verdict }),
     tool,
     startedAt,
     wallMs,

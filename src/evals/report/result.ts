@@ -304,8 +304,23 @@ export interface SequentialRun {
   readonly detect: number;
 }
 
+/** What an evaluation may claim. It stands at the top of every format. */
+export interface Verdict {
+  /** `incomplete`: stopped, or more than a third was skipped. */
+  readonly validity: 'valid' | 'invalid' | 'incomplete';
+  /** Against the thresholds; `none` if the evaluation cannot be believed. */
+  readonly result: 'passed' | 'failed' | 'none';
+  /** Of the first comparison, with its 95 % interval; absent without one. */
+  readonly effect?: string;
+  readonly interval?: Comparison['difference'];
+  readonly reasons: readonly string[];
+  /** What the suite cannot show, by file and line. */
+  readonly warnings: readonly string[];
+}
+
 export interface EvalReport {
   readonly schema: 1;
+  readonly verdict?: Verdict;
   readonly tool: string;
   readonly startedAt: string;
   readonly wallMs: number;

@@ -1,4 +1,4 @@
-/** Formats a report for a terminal: failures first, then totals. Untrusted text is escaped and stays on one line. */
+/** Formats a report for a terminal: the verdict, failures, then totals. Untrusted text is escaped and stays on one line. */
 import {
   ARM_TITLES,
   armTexts,
@@ -8,9 +8,6 @@ import {
   confusedPairs,
   differenceText,
   failuresFirst,
-  invalidLines,
-  invalidTitle,
-  isInvalid,
   isRated,
   listFacts,
   numberText,
@@ -18,6 +15,7 @@ import {
   verdictText,
 } from './report-text.ts';
 import type { CaseResult, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
+import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText, printable } from '#core';
 import { fitText, padText } from '#platform';
 
@@ -34,7 +32,7 @@ const LABEL = 11;
 
 export function terminalReport(report: EvalReport, look: Look): readonly string[] {
   const blocks = [
-    invalidBlock(report, look),
+    verdictBlock(report, look),
     resultLines(report, look),
     totalLines(report, look),
     ...report.comparisons.map((comparison) => comparisonLines(comparison, look)),
@@ -43,11 +41,12 @@ export function terminalReport(report: EvalReport, look: Look): readonly string[
   return blocks.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function invalidBlock(report: EvalReport, { width, style }: Look): readonly string[] {
-  if (!isInvalid(report)) return [];
+function verdictBlock(report: EvalReport, { width, style }: Look): readonly string[] {
+  const { validity, result } = findVerdict(report);
+  const tone = validity === 'invalid' || result === 'failed' ? 'red' : validity === 'incomplete' ? 'yellow' : 'green';
   return [
-    style('red', style('bold', `INVALID: ${invalidTitle(report)}`)),
-    ...invalidLines(report).map((line) => fitText(`  ${printable(line)}`, width)),
+    style(tone, style('bold', verdictTitle(report))),
+    ...verdictLines(report).map((line) => fitText(`  ${printable(line)}`, width)),
   ];
 }
 

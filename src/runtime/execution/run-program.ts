@@ -128,7 +128,7 @@ export async function prepareProgram(
       }),
     );
 
-  const command = programCommand(action, staged, attached.root);
+  const command = programCommand(action, staged, { root: attached.root, skillFolder: skill?.dir });
   if (command.type === 'refused') return command;
   const sources = {
     ...parts.inputSources,

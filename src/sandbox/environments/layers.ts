@@ -118,6 +118,8 @@ export function openLayers(folder: string, identity: Identity | undefined): Laye
       try {
         const theirs = await find(key);
         if (theirs !== undefined) return theirs;
+        // A layer without its record was deleted in part: the rest would be in the way.
+        await discard(key);
         return await buildOne(folder, key, owner, fill);
       } finally {
         lock.release();
@@ -136,8 +138,10 @@ export function openLayers(folder: string, identity: Identity | undefined): Laye
         const target = path.join(folder, name);
         const layer = KEY.test(name) ? readRecord(target, name) : undefined;
         const usedAt = lstatSync(layer === undefined ? target : path.join(target, RECORD), { throwIfNoEntry: false });
-        const isWanted = skill === undefined || layer?.skills.includes(skill) === true;
-        if (KEY.test(name) && isWanted && (usedAt?.mtimeMs ?? 0) < unusedSince) {
+        const isUnused = (usedAt?.mtimeMs ?? 0) < unusedSince;
+        const isUnwanted =
+          layer === undefined ? skill === undefined : isUnused && (skill === undefined || layer.skills.includes(skill));
+        if (KEY.test(name) && isUnwanted) {
           await discard(name);
           removed.push(name);
         }

@@ -3,9 +3,9 @@ import { readTextFile } from '#platform';
 
 /** Whether a path below a mounted folder is hidden by a name in it. */
 export function matchHiddenNames({ names, shown, always }: HiddenNames): (relative: string) => boolean {
-  const [hidden, exception, record] = [`(?:^|/)(?:${names})$`, shown, `(?:^|/)(?:${always})$`].map(
-    (source) => new RegExp(source, 'is'),
-  ) as [RegExp, RegExp, RegExp];
+  const hidden = new RegExp(`(?:^|/)(?:${names})$`, 'is');
+  const exception = new RegExp(shown, 'is');
+  const record = new RegExp(`(?:^|/)(?:${always})$`, 'is');
   return (relative) => {
     const key = collisionKey(relative);
     return record.test(key) || (hidden.test(key) && !exception.test(key));

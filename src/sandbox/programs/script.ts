@@ -1,6 +1,7 @@
 import {
   failure,
   quoted,
+  replaceFolder,
   scriptPath,
   toRelativePath,
   type ActionProblem,
@@ -24,10 +25,19 @@ type RunScript = OfType<Action, 'run_script'>;
 const CODE_BYTES = 256 * 1024;
 const MAX_SCRIPT_BYTES = 8 * 1024 * 1024;
 
-/** Builds the command of a program. A script is read from the staged copy that will run. */
-export function programCommand(action: ProgramAction, staged: StagedSkill | undefined, root: string): ProgramCommand {
-  if (action.type !== 'run_script')
-    return { type: 'command', argv: shellCommand(action.command), code: action.command };
+/** Builds the command of a program. A script is read from the staged copy that will run; paths of the skill's folder lead to that copy. */
+export function programCommand(
+  action: ProgramAction,
+  staged: StagedSkill | undefined,
+  { root, skillFolder }: { readonly root: string; readonly skillFolder: string | undefined },
+): ProgramCommand {
+  if (action.type !== 'run_script') {
+    const isStaged = staged !== undefined && skillFolder !== undefined;
+    const code = isStaged
+      ? replaceFolder(action.command, skillFolder, `${root}/skills/${staged.name}`)
+      : action.command;
+    return { type: 'command', argv: shellCommand(code), code };
+  }
   return staged === undefined ? { type: 'command', argv: [], code: '' } : commandForScript(action, staged, root);
 }
 

@@ -134,7 +134,7 @@ const INPUT: Readonly<Record<Unit['language'], RegExp>> = {
 };
 const ENVIRONMENT_ENTRY = /\b(?:os\.environ|process\.env)\.(\w{1,80})|\b(?:getenv|environ\.get)\( ?\ue000(\d+)\ue001/g;
 const MUTATES =
-  /(?<![\w$.])([A-Za-z_$][\w$]*)(?:\.\w{1,40}){0,2}\.(?:append|push|extend|update|add|insert|unshift|read|read_file|write|writelines|writestr|set|put|put_nowait|concat|appendChild)\(/g;
+  /(?<![\w$.])([A-Za-z_$][\w$]*)(?:\.\w{1,40}){0,2}\.(?:append|push|extend|update|add|insert|unshift|read|read_file|write|writelines|writestr|set|set_content|attach|put|put_nowait|concat|appendChild)\(/g;
 const DUMPS = /\.(?:dump|copy|copy2|copyfile|copyfileobj|add|write)\(/;
 export function toNode({ statement, direct, acts, texts, words }: MarkedStatement, graph: Graph): Node {
   const { unit, scope, code, left, right } = statement;
@@ -180,7 +180,17 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
   const sendersCalled = [...code.matchAll(/(?<![\w$.])([A-Za-z_$][\w$]*)\.(\w{1,40}) ?(?:\(|=(?!=))/g)]
     .filter(([, , method = '']) => SENDING_METHOD.test(method))
     .map(([, name = '']) => keyFor(name, statement, graph));
+  // The keys of an exported object are names of the module.
+  if (/^(?:module\.)?exports$/.test(left))
+    to.push(
+      ...[...right.matchAll(/[{,] ?([\w$]{1,80})(?= ?[:,}])/g)].map(([, name = '']) => `${String(unit.id)}/0/${name}`),
+    );
+  if (acts.has('redirect'))
+    sendersCalled.push(
+      ...[...code.matchAll(/\.pipe\( ?([A-Za-z_$][\w$]*)/g)].map(([, name = '']) => keyFor(name, statement, graph)),
+    );
   if (isShell) {
+    if (/^done\b.*</.test(code)) to.push(...loopVariables(statement, graph));
     const opened = /\bexec (\d{1,2})<>/.exec(code)?.[1];
     if (opened !== undefined) to.push(`fd:${String(unit.id)}:${opened}`);
     sendersCalled.push(
@@ -188,6 +198,13 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
     );
   }
   return { statement, uses, direct, acts, to, calls, sendersCalled, strings: texts };
+}
+
+/** The variables that the loop before `done < file` reads. */
+function loopVariables(statement: FlowStatement, graph: Graph): readonly string[] {
+  const { statements } = statement.unit;
+  const loop = statements.findLast(({ line, code }) => line <= statement.line && /\bwhile\b.*\bread\b/.test(code));
+  return loop === undefined ? [] : assignedNames(loop.left).map((name) => keyFor(name, loop, graph));
 }
 
 /** The written right side: a constant that replaced a name keeps the marks of the name. */

@@ -15,7 +15,10 @@ interface Folding {
   readonly decoded: string[];
 }
 
-type Fold = readonly [pattern: RegExp, replace: (folding: Folding, groups: readonly string[]) => string | undefined];
+type Fold = readonly [
+  pattern: RegExp,
+  replace: (folding: Folding, groups: readonly (string | undefined)[]) => string | undefined,
+];
 
 const MAX_ROUNDS = 12;
 const MAX_CODE = 8_000;
@@ -221,6 +224,8 @@ const FOLDS: readonly Fold[] = (
       String.raw`(\b[\w$)]{1,60})(?:\.__dict__)?\[·§·\]`,
       (f, [base = '', a]) => (isName(valueOf(f, a)) ? `${base}.${valueOf(f, a)}` : undefined),
     ],
+    [String.raw`\(·0·,·(\w{1,40})·\)`, (_f, [name]) => name],
+    [String.raw`\bvars\(·(\w{1,40})·\)(?=[[.])`, (_f, [name]) => name],
     [String.raw`\bsys\.modules\.(\w{1,40})`, (_f, [name]) => name],
     [
       String.raw`(?<![\w$)\]])\(·([A-Za-z_][\w.]{0,80})·\)(?=[.(])`,
@@ -231,7 +236,7 @@ const FOLDS: readonly Fold[] = (
 
 /** Whether any fold can apply; most statements have none. */
 const FOLDABLE =
-  /\ue001 ?(?:[+/%[.\ue000|?]|or )|[+/] ?\ue000|[\w)\]] ?\[ ?\ue000|(?<![\w$)\]]) ?\( ?\ue000 ?\)|(?:code|lify|fromhex|atob|from|Path|str|bytes|bytearray|String|user|vars|abspath|fspath|join|resolve|normalize|import\w{0,7}|require|attr|getenv|\.get|quote\w{0,5}|escape|Component|URI) ?\( ?[\w., ]{0,80}\ue000|\bchr\b|fromC|homedir\(|\.home\(|(?:environ|env)\.(?:HOME|USER)|modules\.|bytes\(|bytearray\(|Buffer\.from\(|Uint8Array|\]\.map\(|(?<![\w$)\]])\( ?[A-Za-z_][\w.]{0,80} ?\)[.(]/;
+  /\ue001 ?(?:[+/%[.\ue000|?]|or )|[+/] ?\ue000|[\w)\]] ?\[ ?\ue000|(?<![\w$)\]]) ?\( ?\ue000 ?\)|(?:code|lify|fromhex|atob|from|Path|str|bytes|bytearray|String|user|vars|abspath|fspath|join|resolve|normalize|import\w{0,7}|require|attr|getenv|\.get|quote\w{0,5}|escape|Component|URI) ?\( ?[\w., ]{0,80}\ue000|\bchr\b|fromC|homedir\(|\.home\(|(?:environ|env)\.(?:HOME|USER)|modules\.|vars\(|\( ?0 ?,|bytes\(|bytearray\(|Buffer\.from\(|Uint8Array|\]\.map\(|(?<![\w$)\]])\( ?[A-Za-z_][\w.]{0,80} ?\)[.(]/;
 
 /** Folds the constants of Python or JavaScript. */
 export function foldScript(source: string, strings: Strings): Folded {
@@ -243,7 +248,7 @@ export function foldScript(source: string, strings: Strings): Folded {
     for (const [pattern, replace] of FOLDS)
       code = code.replaceAll(pattern, (whole, ...groups: readonly unknown[]) => {
         const values = groups.slice(0, -2).map((group) => (typeof group === 'string' ? group : undefined));
-        return replace(folding, values as readonly string[]) ?? whole;
+        return replace(folding, values) ?? whole;
       });
     if (code === before) break;
   }
@@ -259,7 +264,7 @@ const SHELL_FOLDS: readonly ShellFold[] = (
     [`${ECHO}openssl (?:enc -)?base64 (?:-A )?-d(?: -A)?`, (value) => decode('base64', value)],
     [`${ECHO}base32 (?:-d|--decode)`, (value) => decode('base32', value)],
     [`${ECHO}xxd (?:-r -p|-p -r|-rp|-ps -r|-r -ps)`, (value) => decode('hex', value)],
-    [`${ECHO}rev`, (value) => reverse(value)],
+    [String.raw`(?:echo|printf)(?: -n| %s)? {1,4}([^()\n]{1,8000}?) {0,4}\| {0,4}rev\b`, (value) => reverse(value)],
     [`${ECHO}tr (?:A-Za-z N-ZA-Mn-za-m|a-zA-Z n-za-mN-ZA-M|a-z n-za-m)`, (value) => rotate(value)],
     [`${ECHO}tr -d ([^ |)]{1,20})`, (value, removed) => [...value].filter((one) => !removed.includes(one)).join('')],
     [String.raw`base64 (?:-d|-D|--decode) {0,4}<<< {0,4}([A-Za-z0-9+/=]{4,8000})`, (value) => decode('base64', value)],

@@ -48,7 +48,10 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
     /\bsecurity dump-keychain\b|\bsecurity find-(?:generic|internet)-password\b(?=[^|;]{0,80} -[wg])|\bsecret-tool search\b|\bgit credential fill\b/,
   ),
   anyText('secret', /\bsecurity (?:dump-keychain|find-(?:generic|internet)-password)\b/),
-  python('secret', /\bbrowser_cookie3\.\w{1,20}\(|\bwin32crypt\.CryptUnprotectData\(|\bkeyring\.get_keyring\(\)/),
+  python(
+    'secret',
+    /\bbrowser_cookie3\.\w{1,20}\(|\bwin32crypt\.CryptUnprotectData\(|\bkeyring\.get_keyring\(\)|\bnetrc\.netrc\(/,
+  ),
   python(
     'socket',
     /\bsocket\.(?:socket|create_connection)\(|(?<![\w.])create_connection\(|\basyncio\.open_connection\(/,
@@ -111,7 +114,7 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
   shell('send', new RegExp(String.raw`${COMMAND_START}${SENDS}|\/dev\/(?:tcp|udp)\/`, 'i')),
   python(
     'evaluate',
-    /(?<![\w.])(?:exec|eval|compile|execfile)\(|\bbuiltins\.(?:exec|eval)\(|\brunpy\.run_\w{1,10}\(|\bmarshal\.loads\(|\bFunctionType\(|\bexec_module\(/,
+    /(?<![\w.])(?:exec|eval|compile|execfile)\(|\bbuiltins\.(?:exec|eval)\(|\brunpy\.run_\w{1,10}\(|\b(?:marshal|pickle)\.loads\(|\bFunctionType\(|\bexec_module\(/,
   ),
   javascript(
     'evaluate',
@@ -130,7 +133,7 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
     /\bchild_process\.\w{1,20}\(|(?<![\w.])(?:exec|spawn|execFile|fork)(?:Sync)?\(|\bBun\.spawn\w{0,4}\(|\bnew Deno\.Command\(|\$(?=[\ue000])/,
   ),
   python('redirect', /\bos\.dup2\(|\bpty\.spawn\(|\bstd(?:in|out) ?= ?\w/),
-  javascript('redirect', /\.pipe\(/),
+  javascript('redirect', /\.pipe\(|\bstdio ?: ?\[/),
   python('print', /(?<![\w.])print\(|\bsys\.stdout\.write\(/),
   javascript('print', /\bconsole\.(?:log|info|error)\(|\bprocess\.stdout\.write\(/),
   python(
@@ -152,7 +155,7 @@ export const SENDING_METHOD =
 export const NAMES_ONLY =
   / (?:-i|--key|--cert|--cacert|-E|--netrc-file|-b|--cookie|-c|--cookie-jar|--kubeconfig|--ssh-key|-o IdentityFile=?) ?[=]?\S{1,200}/g;
 export const LOOKS_ONLY =
-  /^(?:if |elif |while |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh|mkdir|touch|rm|stat|export|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
+  /^(?:if |elif |while |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
 export const PRINTS_ONLY = /^(?:echo|printf) [^|]{0,4000}$/;
 
 /** Services to which these secrets belong. */

@@ -58,6 +58,8 @@ const RUN = /[^\n#"'`/()[\]{};:,]+/y;
 const PYTHON_HEAD = /^(?:async )?(?:def|class|if|elif|for|while|with|try|except|finally|else)\b/;
 const ENDS_OPEN = /(?:[,([{=+]|=>|&&|\|\||\?|:|\breturn|\bawait)$/;
 const STARTS_OPEN = /^\s{0,200}(?:[.+?:)\]]|&&|\|\||\/(?!\/))/;
+/** The head of a statement without braces; its body is a statement of its own. */
+const HEAD = /^\s*(?:for|if|while)\s*(?:await\s*)?\(/;
 const DECLARATION = /^\s*(?:export )?(?:const|let|var) [^=]*=/;
 const BLOCK_BEFORE = /(?:\)|=>|\b(?:else|try|finally|do)|^)$/;
 
@@ -145,7 +147,16 @@ function splitScript(text: string, language: 'python' | 'javascript', reading: R
         openers.pop();
       }
       at += 1;
-      if (character === ';' && depth === 0) end();
+      const isHeadEnd =
+        character === ')' &&
+        depth === 0 &&
+        !isPython &&
+        HEAD.test(code) &&
+        !/^\s{0,200}\{/.test(text.slice(at, at + 210));
+      if (isHeadEnd) {
+        code += ')';
+        end();
+      } else if (character === ';' && depth === 0) end();
       else if (character === ',' && !isPython && depth === 0 && DECLARATION.test(code)) {
         end();
         code = 'const ';
@@ -337,9 +348,7 @@ function readShellString(
   let [value, at] = ['', from + 1];
   for (; at < text.length && text[at] !== quote;) {
     if (text[at] === '\\' && (isAnsi || quote === '"')) {
-      const { decoded, length } = isAnsi
-        ? readEscape(text.slice(at, at + 12))
-        : { decoded: text[at + 1] ?? '', length: 2 };
+      const { decoded, length } = isAnsi ? readEscape(text.slice(at, at + 12)) : readQuoted(text.slice(at, at + 2));
       value += decoded;
       at += length;
     } else {
@@ -348,4 +357,9 @@ function readShellString(
     }
   }
   return { value, end: at + 1 };
+}
+
+/** Between double quotes a backslash escapes these only. */
+function readQuoted(escape: string): { readonly decoded: string; readonly length: number } {
+  return { decoded: /^\\[$`"\\\n]/.test(escape) ? escape.slice(1) : escape, length: 2 };
 }

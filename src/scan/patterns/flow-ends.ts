@@ -12,7 +12,7 @@ export const FLOW_END_PATTERNS: readonly Pattern[] = patterns('code', 'flow', [
   },
   {
     says: 'opens a connection',
-    find: /\bsocket\.(?:socket|create_connection)\b|\bnet\.(?:connect|socket|createconnection)\b|\btls\.connect\b|new websocket\(|\bimport [\w, ]{0,80}\bsocket\b|\b(?:require\(|from )['"](?:node:)?(?:net|tls|ws)['"]/g,
+    find: /\bsocket\.(?:socket|create_connection)\b|\bnet\.(?:connect|socket|createconnection)\b|\btls\.connect\b|\bopen_connection\(|pickle\.loads|new websocket\(|\bimport [\w, ]{0,80}\bsocket\b|\b(?:require\(|from )['"](?:node:)?(?:net|tls|ws)['"]/g,
   },
   {
     says: 'decodes text',

@@ -196,7 +196,7 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
       says: 'connects a shell to a remote host',
     },
     {
-      find: /\bmkfifo\b[^\n]{0,80}\| ?(?:nc|ncat|netcat|openssl s_client)\b|\bsocat\b[^\n]{0,80}exec:["']?(?:\/bin\/)?(?:ba)?sh/g,
+      find: /\b(?:ba|z)?sh -i\b[^\n|]{0,60}\| ?(?:nc|ncat|netcat|openssl s_client)\b|\bmkfifo\b[^\n]{0,80}\| ?(?:nc|ncat|netcat|openssl s_client)\b|\bsocat\b[^\n]{0,80}exec:["']?(?:\/bin\/)?(?:ba)?sh/g,
       says: 'connects a shell to a remote host',
     },
     {

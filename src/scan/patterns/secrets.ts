@@ -80,7 +80,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
   ...patterns('any', 'exfiltration', [
     {
       find: new RegExp(
-        String.raw`\bcurl\b[^\n]{0,160}(?:-f ["']?[\w-]{1,30}=@|--form ["']?[\w-]{1,30}=@|-t ["']?[\w./~$<{]|--upload-file|--data-binary ["']?@)`,
+        String.raw`\bcurl\b[^\n]{0,160}(?:-f ["']?[\w-]{1,30}=@|--form ["']?[\w-]{1,30}=@|-t ["']?[\w./~$<{-]|--upload-file|--data-binary ["']?@)`,
         'g',
       ),
       unless: new RegExp(

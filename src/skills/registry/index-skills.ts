@@ -20,7 +20,7 @@ export interface ShadowedSkill {
   readonly reason: ShadowReason;
 }
 
-type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory';
+type ShadowReason = 'higher-root' | 'newer-in-root' | 'first-path' | 'same-directory' | 'untrusted';
 
 /** A valid skill, before it is known whether another skill with the same name shadows it. */
 export interface SkillCandidate {

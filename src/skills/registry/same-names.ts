@@ -112,5 +112,22 @@ function settlePreferred(index: SkillIndex, isPreferred: (skill: SkillEntry) => 
   // The winner of a name is the first of `all`, which is sorted by name.
   const all = [...preferred, ...others].toSorted((a, b) => compareText(nameKey(a.name), nameKey(b.name)));
   const skills = all.filter(({ name }, at) => at === 0 || nameKey(all[at - 1]?.name ?? '') !== nameKey(name));
-  return { ...index, all, skills: sortSkills(skills) };
+  const lost = index.skills.filter((skill) => !skills.includes(skill));
+  if (lost.length === 0) return index;
+  const winners = new Map(skills.map(({ name, dir }) => [nameKey(name), dir] as const));
+  const shadowed = [
+    ...index.shadowed.filter(({ dir }) => !skills.some((skill) => skill.dir === dir)),
+    ...lost.map(({ name, source, dir, meta }) => ({
+      name,
+      source,
+      version: meta['version'],
+      dir,
+      by: '',
+      reason: 'untrusted' as const,
+    })),
+  ].map((one) => (one.reason === 'same-directory' ? one : { ...one, by: winners.get(nameKey(one.name)) ?? one.by }));
+  // Caches of what is derived from an index go by its hash.
+  const indexHash = `sha256:${sha256(JSON.stringify([index.indexHash, ...lost.map(({ dir }) => dir)]))}`;
+  const report = { ...index.report, conflicts: shadowed, indexHash };
+  return { ...index, all, skills: sortSkills(skills), shadowed, report, indexHash };
 }

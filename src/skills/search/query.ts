@@ -92,7 +92,8 @@ function phraseAt(
   data: IndexData,
   lexicon: Lexicon,
 ): Phrase | undefined {
-  for (let length = LONGEST_PHRASE; length > 1; length -= 1) {
+  // A single word is no phrase: it would hide the word itself behind its translations.
+  for (let length = Math.min(LONGEST_PHRASE, queryWords.length - place); length > 1; length -= 1) {
     const words = queryWords.slice(place, place + length);
     const key = words.map((word) => word.key).join(' ');
     const alternatives = findMeanings(key, data, lexicon);

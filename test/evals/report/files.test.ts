@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { findVerdict } from '../../../src/evals/report/verdict.ts';
 import { junitReport } from '../../../src/evals/report/junit.ts';
 import { jsonReport, readReport } from '../../../src/evals/report/json.ts';
 import { markdownReport } from '../../../src/evals/report/markdown.ts';
@@ -16,38 +17,46 @@ const anyUnits = fc
 const anyText = fc.oneof(fc.constantFrom(...HOSTILE), anyUnits);
 
 describe('JUnit', () => {
-  verifies('EVAL-4', 'JUnit has one test per case, arm and attempt, with failures, errors and skips', () => {
+  verifies('EVAL-4', 'JUnit has the verdict and one test per case and attempt with the skill', () => {
     const elements = readXml(junitReport(fullReport()));
     expect(
       elements.map(({ name, attributes }) => `${name} ${attributes['name'] ?? attributes['message'] ?? ''}`),
     ).toEqual([
       'testsuites skillwright eval',
+      'testsuite verdict',
+      'properties ',
+      'property validity',
+      'testcase verdict',
+      'error 1 case ended with an error; the limit is 0',
+      'system-out ',
       'testsuite evals/cases.json',
-      'testcase count (with)',
-      'testcase sum (with)',
+      'testcase count',
+      'testcase sum',
       'failure output[1]',
-      'testcase slow (with)',
+      'testcase slow',
       'error timed out after 20 s',
-      'testcase judge (with)',
+      'testcase judge',
       'skipped no judge model',
-      'testcase count (without)',
-      'failure output[1]',
     ]);
     expect(elements[0]?.attributes).toEqual({
       name: 'skillwright eval',
       tests: '5',
-      failures: '2',
-      errors: '1',
+      failures: '1',
+      errors: '2',
       skipped: '1',
       time: '12.345',
     });
-    expect(elements[4]?.text).toBe('output[1]: the answer contains "42"\n  found: the answer is "41"\n  events: 7, 9');
+    expect(elements[10]?.text).toBe('output[1]: the answer contains "42"\n  found: the answer is "41"\n  events: 7, 9');
   });
 
   test('an invalid evaluation has errors', () => {
     const controls = TRIGGER.controls.map((control) => ({ ...control, isKept: false }));
     const elements = readXml(junitReport(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } })));
-    expect(elements.filter(({ name }) => name === 'error')).toHaveLength(3);
+    const error = elements.find(({ name }) => name === 'error');
+    expect(error?.attributes).toMatchObject({
+      type: 'invalid',
+      message: expect.stringMatching(/^always-fire: .*never-fire: /),
+    });
   });
 
   test('is well-formed for untrusted text, which round-trips', () => {
@@ -71,7 +80,9 @@ describe('Markdown', () => {
         checks: [check('output[0]', { status: 'failed', asked: 'has 42', found: '41' })],
       }),
     ]);
-    expect(markdownReport(failed)).toBe(`### Evaluation: 1 passed, 1 failed
+    expect(markdownReport(failed)).toBe(`### Evaluation: valid, failed: 1 passed, 1 failed
+
+- the pass rate is 0&#46;500; the minimum is 1
 
 | arm | results | pass rate | cost |
 |---|---|---|---|
@@ -120,7 +131,8 @@ describe('JSON', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const given = hostileReport(text);
-        expect(readReport(jsonReport(given))).toEqual({ type: 'report', report: given });
+        const decided = { ...given, verdict: findVerdict(given) };
+        expect(readReport(jsonReport(given))).toEqual({ type: 'report', report: decided });
       }),
     );
   });

@@ -10,7 +10,10 @@ const shown = (...given: Parameters<typeof terminalReport>): string => terminalR
 
 describe('a report at a terminal', () => {
   test('shows failures with details, then totals', () => {
-    expect(shown(fullReport(), look)).toBe(`FAILED  sum (with)
+    expect(shown(fullReport(), look)).toBe(`INVALID: there is no verdict
+  1 case ended with an error; the limit is 0
+
+FAILED  sum (with)
   evals/cases.json:3
   x output[1]: the answer contains "42"
       found: the answer is "41"  [events 7, 9]

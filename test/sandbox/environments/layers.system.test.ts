@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -117,4 +126,17 @@ test('list and prune', async () => {
   expect(await layers.prune({ unusedSince: Date.now() + 60_000, skill: 'other' })).toEqual([other]);
   expect(await layers.prune({ unusedSince: Date.now() + 60_000 })).toEqual([KEY]);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a layer that was deleted in part is built again, and pruned whatever its age', async () => {
+  const folder = path.join(scratch(), 'layers');
+  const layers = layersIn(folder);
+  const built = await buildLayer(layers, filling('one'));
+  rmSync(path.join(folder, KEY, 'layer.json'));
+  expect(await layers.find(KEY)).toBeUndefined();
+  const again = await buildLayer(layers, filling('two'));
+  expect([again.tree, readFileSync(path.join(again.tree, 'bin/tool'), 'utf8')]).toEqual([built.tree, 'two']);
+  rmSync(path.join(folder, KEY, 'layer.json'));
+  expect(await layers.prune({ unusedSince: 0 })).toEqual([KEY]);
+  expect(existsSync(path.join(folder, KEY))).toBe(false);
 });

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { buildSearchIndex, type SearchDocument } from '../../../src/skills/search/search-index.ts';
+import { STOP_WORDS } from '../../../src/skills/search/stop-words.ts';
 import { CATALOG, namesFound } from './fixture.ts';
 
 const index = buildSearchIndex(CATALOG);
@@ -188,5 +189,38 @@ describe('deep mode', () => {
       { name: 'two', description: 'About invoices.', body: 'Something else.' },
     ];
     expect(namesFound(buildSearchIndex(two), 'invoices', 5, two)).toEqual(['two', 'one']);
+  });
+});
+
+const BILINGUAL: readonly SearchDocument[] = [
+  ...CATALOG,
+  { name: 'z', description: '合同审查' },
+  { name: 'contract-check', description: 'review contract' },
+  { name: 'w', description: '处理文件' },
+  { name: 'r', description: 'reads a file' },
+  { name: 'zh', description: '中文名称技能' },
+  { name: 'other-name', description: 'Says what others are called.' },
+];
+
+describe('the words themselves', () => {
+  const both = buildSearchIndex(BILINGUAL);
+  const all = (query: string): readonly string[] => namesFound(both, query, 50, BILINGUAL);
+
+  test('a single word finds the skills that have it and those that have its translation', () => {
+    expect(all('contract')).toEqual(['contract-check', 'contract-review', 'z']);
+    expect(all('合同').toSorted()).toEqual(['contract-check', 'contract-review', 'z']);
+    expect(all('文件')[0]).toBe('w');
+    expect(all('file')).toEqual(expect.arrayContaining(['r', 'pdf-merge']));
+    expect(all('other-name')[0]).toBe('other-name');
+  });
+
+  test('every word of a name or description finds its skill, alone and at the end of a query', () => {
+    for (const { name, description } of BILINGUAL)
+      for (const word of `${name} ${description}`.match(/[A-Za-z]{3,}/g) ?? []) {
+        if (!STOP_WORDS.has(word.toLowerCase()))
+          expect([word, all(word)]).toEqual([word, expect.arrayContaining([name])]);
+        if (!STOP_WORDS.has(word.toLowerCase()))
+          expect([word, all(`invoice ${word}`)]).toEqual([word, expect.arrayContaining([name])]);
+      }
   });
 });

@@ -23,7 +23,7 @@ export interface ForeignCase {
 }
 
 /** A file that a suite names: another case file, or a plain text. */
-export interface OtherFile {
+interface OtherFile {
   readonly file: CaseFile;
   readonly value: unknown;
   /** The text as it is. */
@@ -219,6 +219,6 @@ export function filesNamed(
 /** Names an entry for messages: its name or its type. */
 export function namedEntry(item: Fields): string {
   const { name, type } = item;
-  const kind = quoted(String(type ?? 'none'));
+  const kind = quoted(typeof type === 'string' ? type : 'none');
   return typeof name === 'string' ? `${quoted(name)} of type ${kind}` : `of type ${kind}`;
 }

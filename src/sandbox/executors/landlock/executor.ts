@@ -190,9 +190,7 @@ const PROGRAMS_FOLDER = '.programs';
  * Starters of the programs of the runtimes. The folders that hold these programs hold others, which a shell would find and could not start.
  */
 function makeStarters(runtimes: readonly Runtime[], root: string): string | undefined {
-  const programs = Object.entries(
-    Object.assign({}, ...runtimes.map((runtime) => runtime.programs)) as Runtime['programs'],
-  );
+  const programs = [...new Map(runtimes.flatMap((runtime) => Object.entries(runtime.programs)))];
   if (programs.length === 0) return undefined;
   const folder = path.join(root, PROGRAMS_FOLDER);
   rmSync(folder, { recursive: true, force: true });

@@ -252,7 +252,7 @@ put('/proc/sys/user/max_user_namespaces', '0');
 # A quarter of what the kernel gives the user, whose other programs need inotify too.
 for my $kind (grep { -e "/proc/sys/user/max_inotify_$_" } qw(instances watches)) {
   open(my $most, '<', "/proc/sys/fs/inotify/max_user_$kind") or fail("read the limit of inotify $kind");
-  put("/proc/sys/user/max_inotify_$kind", 1 + int(<$most> / 4));
+  put("/proc/sys/user/max_inotify_$kind", int(<$most> / 4) || 1);
 }
 pipe(my $alive, my $hold) or fail('create a pipe');
 my $first = fork;

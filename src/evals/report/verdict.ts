@@ -1,0 +1,82 @@
+/** The verdict of a report: whether it can be believed, what it says of the skill, and why. Every format shows it first. */
+import {
+  brokenControls,
+  differenceText,
+  incompleteText,
+  invalidLines,
+  invalidTitle,
+  ownArm,
+  totalsText,
+  verdictOfDifference,
+} from './report-text.ts';
+import { verdictOf, type Thresholds } from './report.ts';
+import type { EvalReport, Verdict } from './result.ts';
+
+/** The verdict that was decided with the thresholds of the evaluation, otherwise the one with the default thresholds. */
+export function findVerdict(report: EvalReport): Verdict {
+  return report.verdict ?? makeVerdict(report, {}, []);
+}
+
+/** Decides the verdict and keeps it with the report. `warnings` are those of the suite. */
+export function withVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): EvalReport {
+  return { ...report, verdict: makeVerdict(report, thresholds, warnings) };
+}
+
+const STOPPED = 'the evaluation was stopped before all cases ran';
+
+function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): Verdict {
+  const decided = verdictOf(report, thresholds);
+  const { isPartial, comparisons } = report;
+  const left = isPartial ? STOPPED : incompleteText(report);
+  // An evaluation that was stopped has no verdict yet; a broken control makes it worthless in any case.
+  const isInvalid = decided.type === 'invalid' && (!isPartial || brokenControls(report).length > 0);
+  const validity = isInvalid ? 'invalid' : left === undefined ? 'valid' : 'incomplete';
+  const [compared] = isInvalid ? [] : comparisons;
+  const reasons = isInvalid
+    ? invalidReasons(report, decided.reasons)
+    : decided.type === 'passed'
+      ? []
+      : decided.reasons;
+  return {
+    validity,
+    result: decided.type === 'invalid' ? 'none' : decided.type,
+    ...(compared === undefined ? {} : { effect: verdictOfDifference(compared), interval: compared.difference }),
+    reasons: [...new Set([...reasons, ...(left === undefined ? [] : [left])])],
+    warnings,
+  };
+}
+
+/** What breaks the scores comes first, in words for people; then everything else that the thresholds say. */
+function invalidReasons(report: EvalReport, decided: readonly string[]): readonly string[] {
+  const lines = invalidLines(report);
+  const isCovered = (reason: string): boolean =>
+    /^the (?:control|judge|trigger evaluation)\b/.test(reason) ||
+    lines.some((line) => line.endsWith(reason.replace(/^.*? against .*?: /, '')));
+  return [...lines, ...decided.filter((reason) => lines.length === 0 || !isCovered(reason))];
+}
+
+/** Formats `valid, failed: 2 passed, 1 failed`. Says that all passed only if nothing was left out. */
+export function verdictTitle(report: EvalReport): string {
+  const { validity, result } = findVerdict(report);
+  if (validity === 'invalid')
+    return `INVALID: ${invalidLines(report).length === 0 ? 'there is no verdict' : invalidTitle(report)}`;
+  const { totals, harness } = ownArm(report);
+  const isClean =
+    totals.failed + totals.error + totals.skipped + harness.failed + harness.error + harness.skipped === 0;
+  const counts = isClean && totals.passed > 0 ? 'all passed' : totalsText(totals);
+  if (validity === 'incomplete') return `INCOMPLETE: ${counts}`;
+  return result === 'passed' && isClean ? `valid, ${counts}` : `valid, ${result}: ${counts}`;
+}
+
+/** The effect, the reasons and the warnings, one per line. */
+export function verdictLines(report: EvalReport): readonly string[] {
+  const { effect, interval, reasons, warnings } = findVerdict(report);
+  return [
+    ...(effect === undefined || interval === undefined ? [] : [`effect: ${effect}, ${differenceText(interval)}`]),
+    ...reasons,
+    ...warnings.slice(0, MOST_WARNINGS).map((warning) => `warning: ${warning}`),
+    ...(warnings.length > MOST_WARNINGS ? [`and ${String(warnings.length - MOST_WARNINGS)} more warnings`] : []),
+  ];
+}
+
+const MOST_WARNINGS = 20;

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+
+import { pageData } from '../../../src/evals/page/report-page.ts';
+import { jsonReport, readReport } from '../../../src/evals/report/json.ts';
+import { junitReport } from '../../../src/evals/report/junit.ts';
+import { markdownReport } from '../../../src/evals/report/markdown.ts';
+import { terminalReport } from '../../../src/evals/report/terminal.ts';
+import { findVerdict, withVerdict } from '../../../src/evals/report/verdict.ts';
+import type { EvalReport } from '../../../src/evals/report/result.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { COMPARISON, TRIGGER, report, result } from '../sample-report.ts';
+
+const live = { model: { id: 'm', way: 'live' } } as const;
+const passed = result('a', live);
+const failed = result('b', { ...live, status: 'failed' });
+const skipped = result('c', { ...live, status: 'skipped', reason: 'no sandbox' });
+const broken = result('d', { ...live, status: 'error', reason: 'the network' });
+const without = result('a', { ...live, arm: 'without', status: 'failed' });
+const notKept = TRIGGER.controls.map((control) => ({ ...control, isKept: false }));
+
+describe('the verdict', () => {
+  test.each([
+    ['valid and passed', report([passed]), { validity: 'valid', result: 'passed', reasons: [], warnings: [] }],
+    [
+      'valid and failed',
+      report([passed, failed]),
+      { validity: 'valid', result: 'failed', reasons: ['the pass rate is 0.500; the minimum is 1'], warnings: [] },
+    ],
+    [
+      'incomplete by skips',
+      report([passed, skipped]),
+      {
+        validity: 'incomplete',
+        result: 'passed',
+        reasons: ['incomplete: 1 of 2 results were skipped'],
+        warnings: [],
+      },
+    ],
+    [
+      'incomplete by an interruption',
+      report([passed], { isPartial: true }),
+      {
+        validity: 'incomplete',
+        result: 'failed',
+        reasons: ['the evaluation was stopped before all cases ran'],
+        warnings: [],
+      },
+    ],
+    [
+      'invalid by an error',
+      report([passed, broken]),
+      {
+        validity: 'invalid',
+        result: 'none',
+        reasons: ['1 case ended with an error; the limit is 0'],
+        warnings: [],
+      },
+    ],
+  ])('is %s', (_, of, verdict) => {
+    expect(findVerdict(of)).toEqual(verdict);
+  });
+
+  test('claims an effect with its interval, and none if the evaluation is invalid', () => {
+    const compared = report([passed], { comparisons: [{ ...COMPARISON, p: 0.01 }] });
+    expect(findVerdict(compared)).toMatchObject({ effect: 'better', interval: { mean: 0.3, low: 0.05, high: 0.55 } });
+    const invalid = { ...compared, trigger: { ...TRIGGER, controls: notKept, isValid: false } };
+    expect(findVerdict(invalid)).not.toHaveProperty('effect');
+  });
+
+  test('is kept with the report, with its thresholds and warnings', () => {
+    const decided = withVerdict(report([passed, failed]), { passRate: 0.5 }, ['cases.yaml:1: weak']);
+    const read = readReport(jsonReport(decided));
+    expect(read.type === 'report' && findVerdict(read.report)).toEqual({
+      validity: 'valid',
+      result: 'passed',
+      reasons: [],
+      warnings: ['cases.yaml:1: weak'],
+    });
+  });
+});
+
+const look = { width: 100, style: (_: string, text: string): string => text };
+const FORMATS: Readonly<Record<string, (of: EvalReport) => string>> = {
+  terminal: (of) => terminalReport(of, look).join('\n'),
+  markdown: markdownReport,
+  junit: junitReport,
+  json: jsonReport,
+};
+
+/** The part of a format that a reader sees first. */
+const start = (text: string): string => text.split('\n').slice(0, 12).join('\n');
+
+describe('every format', () => {
+  verifies('EVAL-4', 'says first that an evaluation is invalid, and why', () => {
+    for (const write of Object.values(FORMATS)) {
+      const first = start(write(report([passed, broken])));
+      expect(first).toMatch(/invalid/i);
+      expect(first).toContain('1 case ended with an error');
+    }
+    expect(pageData(report([passed, broken])).verdict).toMatchObject({ validity: 'invalid' });
+  });
+
+  test('says first that an evaluation is incomplete', () => {
+    for (const write of Object.values(FORMATS)) expect(start(write(report([passed, skipped])))).toMatch(/incomplete/i);
+  });
+
+  test('names warnings of the suite', () => {
+    const warned = withVerdict(report([passed]), {}, ['cases.yaml:3: the answer is in SKILL.md']);
+    for (const write of Object.values(FORMATS)) expect(start(write(warned))).toContain('SKILL');
+  });
+
+  test('never says that all passed if something was skipped', () => {
+    const some = report([passed, result('b', live), result('e', live), skipped]);
+    expect(findVerdict(some).validity).toBe('valid');
+    for (const write of Object.values(FORMATS)) expect(write(some)).not.toMatch(/all passed/);
+    expect(markdownReport(report([passed]))).toMatch(/^### Evaluation: valid, all passed/);
+  });
+});
+
+describe('JUnit', () => {
+  test('counts the arm with the skill only', () => {
+    const text = junitReport(report([passed, without], { comparisons: [COMPARISON] }));
+    expect(/<testsuites [^>]*>/.exec(text)?.[0]).toContain('tests="2" failures="0" errors="0"');
+    expect(text).not.toContain('without');
+  });
+
+  test.each([
+    ['invalid', report([passed, broken]), /<testcase name="verdict"[^>]*>\s*<error [^>]*type="invalid"/],
+    ['incomplete', report([passed, skipped]), /<testcase name="verdict"[^>]*>\s*<error [^>]*type="incomplete"/],
+    ['failed', report([passed, failed]), /<testcase name="verdict"[^>]*>\s*<failure [^>]*type="failed"/],
+  ])('is not green if the evaluation is %s', (_, of, pattern) => {
+    expect(junitReport(of)).toMatch(pattern);
+  });
+});
