@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import {
@@ -10,6 +10,7 @@ import {
   type ProgramSpec,
 } from '../src/core/execution.ts';
 import { isSkillError } from '../src/core/errors.ts';
+import { hiddenNames } from '../src/policy/protected-names.ts';
 import { bubblewrapExecutor } from '../src/sandbox/executors/bubblewrap/executor.ts';
 import { landlockExecutor } from '../src/sandbox/executors/landlock/executor.ts';
 import { namespacesExecutor } from '../src/sandbox/executors/namespaces/executor.ts';
@@ -67,6 +68,7 @@ async function benchOne(executor: Executor, options: Bench): Promise<readonly Be
   const plainRate = await throughput(plain);
   const sandboxedRate = await throughput(sandboxed);
   const share = (sandboxedRate.perSecond * ratio) / plainRate.perSecond;
+  const hiding = await benchHiding(workspace, name, options.workDir);
   await workspace.detach();
   const { most } = options;
   return [
@@ -103,7 +105,46 @@ async function benchOne(executor: Executor, options: Bench): Promise<readonly Be
       ok: share >= 0.8,
       note: `${sandboxedRate.perSecond.toFixed(0)} a second; plain ${plainRate.perSecond.toFixed(0)}`,
     },
+    ...hiding,
   ];
+}
+
+/** What it costs that files of a project are hidden by name when programs open them. */
+async function benchHiding(workspace: AttachedWorkspace, name: string, workDir: string): Promise<readonly BenchRow[]> {
+  const project = makeProject(workDir);
+  const mounts = [{ source: project, target: project, access: 'read' }] as const;
+  const hidden = { folders: [project], free: [], names: hiddenNames() };
+  const starts: number[] = [];
+  const reads: number[] = [];
+  const started = { ...spec(['true']), mounts };
+  const reading = { ...spec(['sh', '-c', `cat ${project}/*/*`]), mounts };
+  for (let round = 0; round < ROUNDS / 4; round += 1) {
+    const run = async (program: ProgramSpec): Promise<number> =>
+      await timed(async () => await workspace.run(program, streams()));
+    starts.push((await run({ ...started, hidden })) / (await run(started)));
+    reads.push((await run({ ...reading, hidden })) / (await run(reading)));
+  }
+  return [
+    {
+      name: `\`true\` with a project under ${name}, of the same with nothing hidden`,
+      value: median(starts),
+      unit: 'x',
+    },
+    { name: `\`cat\` of 10,000 files under ${name}, of the same with nothing hidden`, value: median(reads), unit: 'x' },
+  ];
+}
+
+let project: string | undefined;
+
+function makeProject(workDir: string): string {
+  if (project !== undefined) return project;
+  project = path.join(workDir, 'project');
+  for (let folder = 0; folder < 100; folder += 1) {
+    mkdirSync(path.join(project, String(folder)), { recursive: true });
+    for (let file = 0; file < 100; file += 1)
+      writeFileSync(path.join(project, String(folder), `${String(file)}.txt`), 'text\n');
+  }
+  return project;
 }
 
 async function plain(): Promise<ProgramEnd> {

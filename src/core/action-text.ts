@@ -92,7 +92,7 @@ function outcomeText(observation: Observation, isFull: boolean): string {
       return `${status}, ${countText(report.characters, 'character')}${cut(report.truncated)}${full(isFull, countText(files.length, 'file'))}`;
     }
     case 'resources-listed':
-      return `${countText(observation.files.length, 'file')}${cut(observation.filesCut)}`;
+      return `${countText(observation.files.length, 'file')} in the skill${cut(observation.filesCut)}`;
     case 'resource-read':
     case 'file-read':
       return readText(observation, isFull);

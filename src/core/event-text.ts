@@ -4,6 +4,7 @@ import { agentEventText } from './agent-event-text.ts';
 import type { ApprovalRequest } from './approval.ts';
 import type { ResumedRun, RunEvent } from './run-events.ts';
 import type { Decision, RuleOrigin } from './access.ts';
+import { withToolName } from './decided-tool.ts';
 import type { SessionEvent } from './session.ts';
 import { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 
@@ -168,7 +169,8 @@ function observationLines(
   const what = action === undefined ? shownText(tool ?? observation.action) : describeAction(action, tool);
   const took = durationMs === undefined ? '' : ` (${durationText(durationMs)})`;
   const limits = level === 'verbose' && 'limits' in observation ? `, ${limitText(observation.limits)}` : '';
-  const { text, tone } = describeOutcome(observation, level === 'verbose');
+  const named = isFailed ? withToolName(tool, observation) : observation;
+  const { text, tone } = describeOutcome(named, level === 'verbose');
   return [{ tone, text: `${what}: ${text}${took}${limits}` }];
 }
 

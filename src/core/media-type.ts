@@ -163,13 +163,13 @@ const CONTROLS_ONE_IN = 20;
 
 function hasManyControls(bytes: Uint8Array): boolean {
   let controls = 0;
-  for (const byte of bytes) if ((byte < 0x20 && !isTextControl(byte)) || byte === 0x7f) controls += 1;
+  for (const byte of bytes) if (byte < 0x20 && !isTextControl(byte)) controls += 1;
   return controls * CONTROLS_ONE_IN > bytes.length;
 }
 
-/** Backspace to carriage return, and escape. */
+/** Bell, backspace to carriage return, and escape: output of terminals has them, as it has delete. */
 function isTextControl(byte: number): boolean {
-  return (byte >= 0x08 && byte <= 0x0d) || byte === 0x1b;
+  return (byte >= 0x07 && byte <= 0x0d) || byte === 0x1b;
 }
 
 /** Lower case without the dot; empty for `Makefile` and `.gitignore`. */

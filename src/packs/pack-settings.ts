@@ -61,8 +61,8 @@ export function packSettings(
   if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;
   return {
     surroundings,
-    root: installRoot(surroundings, config, profile, choice),
-    installFolder: profile.installFolder,
+    root: installRoot(surroundings, config, installFolderFor(profile, surroundings), choice),
+    installFolder: installFolderFor(profile, surroundings),
     limits: {
       ...ARCHIVE_LIMITS,
       maxArchiveBytes: archive.max_archive_bytes ?? ARCHIVE_LIMITS.maxArchiveBytes,
@@ -85,11 +85,21 @@ export function packSettings(
   };
 }
 
+/** Where the vocabulary keeps skills: where it finds them, so in `DOCUMENT_ROOT/skills` if that is its only root. */
+export function installFolderFor(
+  { installFolder, oneRoot }: Profile,
+  { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
+): Profile['installFolder'] {
+  const documentRoot = oneRoot === 'document-root' ? (env['DOCUMENT_ROOT'] ?? '') : '';
+  if (installFolder === undefined || documentRoot === '') return installFolder;
+  return { ...installFolder, project: path.resolve(cwd, documentRoot, 'skills') };
+}
+
 /** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder that does not exist. */
 function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
-  { installFolder }: Profile,
+  installFolder: Profile['installFolder'],
   { root, scope = config.install?.scope }: RootChoice,
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
@@ -131,7 +141,7 @@ export function olderFolder(root: string): string | undefined {
 
 /** The folder for skills below a project or home folder, `wanted` if the vocabulary names one. `new`, `install` and `pack` use the same. */
 export function skillsFolder(top: string, folder?: string): string {
-  if (folder !== undefined) return path.join(top, folder);
+  if (folder !== undefined) return path.resolve(top, folder);
   const [own, older] = [path.join(top, FOLDER), path.join(top, OLDER_FOLDER)];
   return !isPresent(own) && isDirectory(older) ? older : own;
 }

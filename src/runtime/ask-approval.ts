@@ -82,7 +82,8 @@ export async function askApproval(
 
 /** What would have made the question unnecessary. */
 function switchFor({ type }: Action, { isolation }: ActionDecision): string {
-  if (type === 'install_packages') return ', or name the packages with --with (in a program: packages.with)';
+  if (type === 'install_packages')
+    return ', or name the packages with --with of a new run (in a program: packages.with)';
   return isolation === 'none' ? UNATTENDED_LOCAL : '';
 }
 

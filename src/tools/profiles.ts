@@ -1,7 +1,7 @@
 import { VOCABULARY_NAMES, type Config, type Profile, type Vocabulary, type VocabularyName } from '#core';
 
 /** As large as the settings can be: the system shows every body whole. */
-const WHOLE_BODIES = { max_skill_body_lines: 100_000, max_skill_body_characters: 10_000_000 } as const;
+const WHOLE_BODIES = { max_skill_body_lines: 10_000_000, max_skill_body_characters: 10_000_000 } as const;
 
 /** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {

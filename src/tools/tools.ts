@@ -14,9 +14,10 @@ import {
   type ToolRow,
   type Vocabulary,
   type ServerTool,
+  withToolName,
 } from '#core';
 import { readInput, readObject } from './read-input.ts';
-import { withToolName, withNotes } from './wording.ts';
+import { withNotes } from './wording.ts';
 
 interface CallOptions {
   readonly signal?: AbortSignal;

@@ -120,7 +120,7 @@ describe('what a vocabulary sets', () => {
       ];
     };
     write('user', { vocabulary: 'trpc' });
-    expect(await seen()).toEqual(['list', 'Available skills:', 'Available skills:', 100_000, false]);
+    expect(await seen()).toEqual(['list', 'Available skills:', 'Available skills:', 10_000_000, false]);
     write('user', { vocabulary: 'skills-agent', security: { oversized_body: 'cut' } });
     expect(await seen()).toEqual(['lines', 'Available Skills:', 'Available Skills:', undefined, true]);
     write('user', { vocabulary: 'trpc', catalog: { format: 'lines' }, security: { max_skill_body_lines: 100 } });

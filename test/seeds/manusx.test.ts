@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
+import { packSettings } from '../../src/packs/pack-settings.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import { buildSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { checkSkill } from '../../src/skills/loader/check-skill.ts';
@@ -291,4 +292,79 @@ test.each([
   if (vocabulary === 'openseed') return;
   session.startTurn();
   expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: true });
+});
+
+test('files below .git and node_modules are not listed', async () => {
+  const root = skillsFolder();
+  for (const folder of ['pdf/scripts/node_modules/x', 'pdf/assets/.git']) {
+    mkdirSync(path.join(root, folder), { recursive: true });
+    writeFileSync(path.join(root, folder, 'index.js'), '');
+  }
+  const { text } = await (await manusx(root)).call('skill_request', { skill_name: 'pdf' });
+  expect(text).not.toMatch(/node_modules|\.git/);
+  const { call } = await openSkillTools({ vocabulary: 'openseed', runtime: await runtimeOver(root) });
+  expect((await call('list_skill_assets', { skill_name: 'pdf' })).value).toEqual([
+    'assets/template.html',
+    'references/pdf_spec.md',
+    'scripts/extract_tables.py',
+  ]);
+});
+
+test('a skill without body and files is found, also if its file ends with the frontmatter', async () => {
+  const root = path.join(scratch(), 'backend/skills');
+  mkdirSync(path.join(root, 'bare'), { recursive: true });
+  writeFileSync(path.join(root, 'bare/SKILL.md'), '---\nname: bare\ndescription: Has no body.\n---');
+  for (const config of [{}, { format: { mode: 'strict' } }]) {
+    const tools = await openSkillTools({ vocabulary: 'manusx', runtime: await runtimeOver(root, config) });
+    expect((await tools.call('skill_request', { skill_name: 'bare' })).value).toEqual({
+      success: true,
+      data: { content: '' },
+    });
+  }
+});
+
+test('file_read reads documents and the files of the three folders, and says where an offset must lie', async () => {
+  const root = skillsFolder();
+  for (const file of ['forms.md', 'config.json']) writeFileSync(path.join(root, 'pdf', file), 'short\u0007\u007f\n');
+  const { call } = await manusx(root);
+  expect((await call('file_read', { file: `${root}/pdf/forms.md` })).value).toMatchObject({
+    success: true,
+    data: { content: expect.stringMatching(/^short\n/) },
+  });
+  expect((await call('file_read', { file: `${root}/pdf/config.json` })).value).toMatchObject({ success: false });
+  expect((await call('file_read', { file: `${root}/pdf/forms.md`, offset: 100 })).text).toMatch(
+    /has \d characters; offset 100 was requested. Use the offset in characters/,
+  );
+});
+
+test('a body of more lines than any text needs is shown whole', async () => {
+  const root = path.join(scratch(), 'backend/skills');
+  writeSkill(path.join(root, 'long'), { body: `${'a\n'.repeat(150_000)}end\n` });
+  const runtime = await createRuntime({
+    cwd: root,
+    home: undefined,
+    env: {},
+    roots: [root],
+    onlyRoots: true,
+    cache: false,
+    vocabulary: 'manusx',
+  });
+  const { text } = await (
+    await openSkillTools({ runtime, vocabulary: 'manusx' })
+  ).call('skill_request', { skill_name: 'long' });
+  expect(text).toMatch(/end"\}\}$/);
+});
+
+test('without skills the catalog is empty, and new skills go where DOCUMENT_ROOT is read', async () => {
+  const cwd = scratch();
+  const documents = path.join(scratch(), 'documents');
+  const surroundings = { cwd, home: scratch(), env: { DOCUMENT_ROOT: documents } };
+  const options = { ...surroundings, cache: false } as const;
+  expect((await createRuntime({ ...options, vocabulary: 'manusx' })).catalog().text).toBe('');
+  const root = (vocabulary: 'openseed' | 'manusx'): unknown => {
+    const settings = packSettings(surroundings, { vocabulary });
+    return 'root' in settings ? settings.root : settings;
+  };
+  expect(root('openseed')).toBe(path.join(documents, 'skills'));
+  expect(root('manusx')).toBe(path.join(cwd, 'backend/skills'));
 });

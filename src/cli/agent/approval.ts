@@ -1,4 +1,4 @@
-import { printable, REFUSALS, SkillError, typedWord, type ActionFailed, type Approve } from '#core';
+import { printable, REFUSALS, SkillError, typedWord, type ActionFailed, type Approve, withToolName } from '#core';
 import type { EventSink } from '#journal';
 import { openApprovalFiles, openApprovals, type Asker } from '#policy';
 import { readSurroundings } from '#runtime';
@@ -109,7 +109,7 @@ export function openRefusalWatch(): RefusalWatch {
   return {
     sink({ event }) {
       if (event.type !== 'observation' || event.observation.action === 'final_answer') return;
-      last = event.observation.type === 'failed' ? event.observation : undefined;
+      last = event.observation.type === 'failed' ? withToolName(event.tool, event.observation) : undefined;
     },
     last: (command) => (last === undefined ? undefined : policyRefusal(last, command)),
   };

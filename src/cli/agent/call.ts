@@ -7,6 +7,7 @@ import {
   parseJson,
   quoted,
   type JsonSchema,
+  withToolName,
 } from '#core';
 import { terminalSink } from '#journal';
 import { whyNotOffered, type SkillTool } from '#tools';
@@ -142,7 +143,8 @@ export const command = defineCommand({
       }
       const answer = await tools.call(name ?? '', input, { signal });
       const refused = answer.observations.find((one) => one.type === 'failed');
-      const error = refused === undefined ? undefined : policyRefusal(refused, repeatedCommand(words));
+      const error =
+        refused === undefined ? undefined : policyRefusal(withToolName(name, refused), repeatedCommand(words));
       outcome = error === undefined ? (answer.isError ? 'failed' : 'done') : 'refused';
       if (error !== undefined) throw error;
       terminal.out(

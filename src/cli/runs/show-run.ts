@@ -8,6 +8,7 @@ import {
   type JournalLine,
   type RunEvent,
   type RunInfo,
+  withToolName,
 } from '#core';
 import type { ChainVerification, ListedRun, ReadRun, Verification } from '#journal';
 import type { Style, Terminal } from '../terminal/terminal.ts';
@@ -156,7 +157,7 @@ function eventText(event: RunEvent): string {
       const { type, action, ...rest } = event.observation;
       const tool = event.tool ?? action;
       if (event.observation.type === 'failed')
-        return `#${String(event.call)} ${tool} -> ${describeOutcome(event.observation, true).text}`;
+        return `#${String(event.call)} ${tool} -> ${describeOutcome(withToolName(event.tool, event.observation), true).text}`;
       const limits = 'limits' in event.observation ? `, ${limitText(event.observation.limits)}` : '';
       return `#${String(event.call)} ${tool} -> ${type}${limits} ${JSON.stringify(rest)}`;
     }

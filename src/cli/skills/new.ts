@@ -9,7 +9,7 @@ import { defineCommand, list, option, type GlobalInvocation } from '../command.t
 import { EXIT, usageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import { skillsFolder } from '#packs';
+import { installFolderFor, skillsFolder } from '#packs';
 import { findProfile } from '#tools/profiles';
 
 export const command = defineCommand({
@@ -68,7 +68,10 @@ async function folderFor({
   const { cwd, home } = surroundings;
   if (flags.dir !== undefined) return path.resolve(cwd, flags.dir);
   const { config } = await configFor({ flags, surroundings });
-  return skillsFolder(projectTop({ cwd, home }) ?? cwd, findProfile(config.vocabulary).installFolder?.project);
+  return skillsFolder(
+    projectTop({ cwd, home }) ?? cwd,
+    installFolderFor(findProfile(config.vocabulary), surroundings)?.project,
+  );
 }
 
 function parseParts(words: readonly string[] = []): readonly (typeof SKILL_PARTS)[number][] {

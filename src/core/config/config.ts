@@ -182,7 +182,7 @@ export const CONFIG_SCHEMA = section(
     }),
     packages: PACKAGES_SCHEMA,
     security: section('Limits for skills.', {
-      max_skill_body_lines: count('Maximum lines of a skill body.', 1, 100_000, 500),
+      max_skill_body_lines: count('Maximum lines of a skill body.', 1, 10_000_000, 500),
       max_skill_body_characters: count('Maximum characters of a skill body.', 1, 10_000_000, 40_000),
       max_resource_characters: count(
         'Maximum characters of a skill file in one answer; the rest is read with an offset.',

@@ -142,7 +142,9 @@ function compose(
   const listed = lines
     .map((line, index) => lineText(line, forms[index] ?? 'omitted', length, options))
     .filter((text) => text !== '');
-  const text = frameText(options, coverageNote(counts, options.searchTool), listed);
+  // ManusX adds nothing to the prompt without skills.
+  const isNothing = lines.length === 0 && options.format === 'expertise';
+  const text = isNothing ? '' : frameText(options, coverageNote(counts, options.searchTool), listed);
   const { emptyReason } = options;
   return {
     text,

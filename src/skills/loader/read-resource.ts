@@ -102,7 +102,10 @@ function describe(
   const totalLines = countLines(text);
   const asked = choosePart(text, totalLines, options);
   if (asked.type === 'outside') {
-    return failed(failure('lines/invalid', `${quoted(path, 200)} has ${asked.size}; ${asked.requested} requested`));
+    const hint = asked.hint;
+    return failed(
+      failure('lines/invalid', `${quoted(path, 200)} has ${asked.size}; ${asked.requested} requested`, { hint }),
+    );
   }
   const shown = showPart(text, asked, options.maxCharacters ?? MAX_RESOURCE_CHARACTERS);
   const report = reportOf(countCharacters(shown.text));
@@ -143,7 +146,9 @@ interface Part {
   readonly headings: readonly string[];
 }
 
-type Choice = Part | { readonly type: 'outside'; readonly size: string; readonly requested: string };
+type Choice =
+  | Part
+  | { readonly type: 'outside'; readonly size: string; readonly requested: string; readonly hint?: string };
 
 function choosePart(text: string, totalLines: number, { section, lines, offset }: ReadResourceOptions): Choice {
   const whole: Part = { type: 'part', start: 0, end: text.length, line: 1, notes: [], headings: [] };
@@ -158,7 +163,12 @@ function choosePart(text: string, totalLines: number, { section, lines, offset }
 
 function chooseRest(text: string, offset: number): Choice {
   if (offset >= text.length)
-    return { type: 'outside', size: countText(text.length, 'character'), requested: `offset ${String(offset)} was` };
+    return {
+      type: 'outside',
+      size: countText(text.length, 'character'),
+      requested: `offset ${String(offset)} was`,
+      hint: 'use the offset in characters that the note of a cut file names, or none',
+    };
   // An offset that the caller made up may be inside a surrogate pair.
   const start = codePointAt(text, offset - 1) > 0xffff ? offset - 1 : offset;
   const line = countLines(text.slice(0, start)) + (text[start - 1] === '\n' ? 1 : 0);

@@ -321,7 +321,7 @@ export const ROWS = seedRows(
 export const CHOICES: readonly Choice[] = [
   {
     theirs: '`file_read` of the agent may read any file; the document shows files of skills',
-    ours: 'files of skills only; any other path is refused without a look at the disk',
+    ours: 'files of skills only, below `scripts/`, `references/`, `assets/`, and `.md` and `.txt`; a path outside is refused without a look at the disk',
     why: 'a vocabulary for skills needs no more',
     test: 'test/tools/manusx.test.ts: file_read of anything else never reaches the disk',
   },
@@ -348,6 +348,24 @@ export const CHOICES: readonly Choice[] = [
     ours: 'names match whatever their case',
     why: 'models change the case of names',
     test: 'test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case',
+  },
+  {
+    theirs: 'files below `.git` and `node_modules` are resources too',
+    ours: 'they are not listed',
+    why: 'they are not written for a model',
+    test: 'test/seeds/manusx.test.ts: files below .git and node_modules are not listed',
+  },
+  {
+    theirs: 'a skill without a body and files is not found',
+    ours: 'found, with empty content',
+    why: 'its description says what it is for',
+    test: 'test/seeds/manusx.test.ts: a skill without body and files is found, also if its file ends with the frontmatter',
+  },
+  {
+    theirs: 'a SKILL.md that ends with the closing `---` does not match the pattern',
+    ours: 'it is a skill without a body, also in strict mode',
+    why: 'nothing else can be meant',
+    test: 'test/seeds/manusx.test.ts: a skill without body and files is found, also if its file ends with the frontmatter',
   },
   {
     theirs: 'a SKILL.md of any length',

@@ -45,6 +45,12 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/tools/openseed.test.ts: load_skill_asset describes a binary file',
   },
   {
+    theirs: 'files below `.git` and `node_modules` are resources too',
+    ours: 'they are not listed',
+    why: 'they are not written for a model',
+    test: 'test/seeds/manusx.test.ts: files below .git and node_modules are not listed',
+  },
+  {
     theirs: 'a SKILL.md of any length',
     ours: 'up to 4 MiB',
     why: 'reading must end, whatever is in the folder',

@@ -332,7 +332,7 @@ export const ROWS = seedRows(
       'the examples of the source documents run',
     ],
     [
-      'n may be any number: as many results as there are',
+      'n may exceed the number of skills: as many results as there are',
       'seed',
       'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
     ],
