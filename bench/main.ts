@@ -12,6 +12,7 @@ import { benchDisclosure } from './disclosure.ts';
 import { benchEvalFiles } from './eval-files.ts';
 import { benchEvalSubject } from './eval-subject.ts';
 import { benchEvalSuite } from './eval-suite.ts';
+import { benchEvalVerdicts } from './eval-verdicts.ts';
 import { benchExecutors } from './executors.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFleetGrowth } from './fleet-growth.ts';
@@ -34,7 +35,7 @@ import { benchTokens } from './tokens.ts';
 import { benchMcp } from './mcp.ts';
 import { benchConsole } from './console.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,verdicts,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -88,6 +89,7 @@ if (values.help === true) {
     'packs-peers': () => benchPacksPeers({ project, workDir, sourcesDir: values.sources }),
     'scan-corpus': () => benchScanCorpus({ dataDir, workDir }),
     'eval-files': () => benchEvalFiles({ dataDir }),
+    verdicts: () => benchEvalVerdicts(),
     suite: () => benchEvalSuite({ workDir }),
     subject: () => benchEvalSubject({ workDir }),
     regrade: () => benchRegrade({ workDir }),

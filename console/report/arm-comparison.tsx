@@ -1,7 +1,7 @@
 /** The comparison of two arms, with its uncertainty. */
 import type { JSX } from 'preact';
 
-import { chanceText, signedNumber, verdictOfDifference } from '#evals/report';
+import { chanceText, NOT_USED, signedNumber, verdictOfDifference } from '#evals/report';
 import type { Comparison } from './data.ts';
 import { counted, t } from '../language.ts';
 import { Facts } from '../parts/parts.tsx';
@@ -11,8 +11,8 @@ import { Titled, armName, part } from './marks.tsx';
 const MOST_CHECKS = 200;
 
 export function ArmComparison({ comparison }: { readonly comparison: Comparison }): JSX.Element {
-  const { of, against, cases, pairs, passed, better, worse, difference, method, p } = comparison;
-  const { smallestVisible, sayNothing, excluded, tokens, wallMs } = comparison;
+  const { of, against, cases, pairs, passed, missing, better, worse, difference, method, p } = comparison;
+  const { smallestVisible, sayNothing, excluded, tokens, wallMs, differing, used, merged } = comparison;
   const verdict = verdictOfDifference(comparison);
   const interval = `${points(difference.mean)} (${signedNumber(difference.low)} … ${signedNumber(difference.high)})`;
   const left = [
@@ -24,28 +24,35 @@ export function ArmComparison({ comparison }: { readonly comparison: Comparison 
       <div class="panel">
         <p class="headline">
           <b class={verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : ''}>{points(difference.mean)}</b>{' '}
-          <span class="faint">{t('{verdict} on these cases', { verdict: t(verdict) })}</span>
+          <span class="faint">
+            {verdict === NOT_USED ? t(NOT_USED) : t('{verdict} on these cases', { verdict: t(verdict) })}
+          </span>
         </p>
         <DifferencePlot comparison={comparison} label={interval} />
         <Facts
           facts={[
             [t('Difference, 95 % interval'), interval],
-            [t(method === 'fixed' ? 'p, exact McNemar' : 'p, valid at every stop'), chanceText(p)],
+            [t(method === 'fixed' ? 'p, exact test over cases' : 'p, valid at every stop'), chanceText(p)],
             [t('Smallest detectable'), points(smallestVisible)],
             [
-              t('Pairs'),
-              t('{pairs} of {cases} cases: {better} better, {worse} worse, {alike} equal', {
-                pairs: number(pairs),
+              t('Different cases'),
+              t('{cases}: {better} better, {worse} worse, {alike} equal', {
                 cases: number(cases),
                 better: number(better),
                 worse: number(worse),
-                alike: number(pairs - better - worse),
+                alike: number(cases - better - worse),
               }),
             ],
             [
               t('Passed'),
               `${armName(of)} ${number(passed.of)}, ${armName(against)} ${number(passed.against)} / ${number(pairs)}`,
             ],
+            [t('Missing attempts'), `${number(missing.of)} / ${number(missing.against)}`],
+            ...(used === undefined ? [] : [[t('Skill loaded'), `${number(used.count)} / ${number(used.of)}`] as const]),
+            ...(differing.length === 0 ? [] : [[t('Difference of the arms'), line(differing.join(', '))] as const]),
+            ...(merged.length === 0
+              ? []
+              : [[t('Near-identical cases'), line(merged.map((ids) => ids.join(' + ')).join(', '))] as const]),
             [t('Tokens per run'), `${number(tokens.of)} / ${number(tokens.against)}`],
             [t('Time per run'), `${duration(wallMs.of)} / ${duration(wallMs.against)}`],
           ]}
@@ -89,7 +96,7 @@ function DifferencePlot({ comparison: { difference, smallestVisible }, label }: 
     <div class="difference" role="img" aria-label={label}>
       <span
         class="unseen"
-        title={t('too small to detect with this number of pairs')}
+        title={t('too small to detect with this number of cases')}
         style={{ left: at(-smallestVisible), width: part(smallestVisible) }}
       />
       <span class="zero" />

@@ -90,7 +90,7 @@ function VerdictBanner({ verdict }: { readonly verdict: PageData['verdict'] }): 
 }
 
 function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
-  const { results, models, sequential } = report;
+  const { results, models, sequential, judge } = report;
   const { own, cost, invalid } = summarizeReport(report);
   const { passRate } = own;
   const cached = results.filter(({ isCached }) => isCached).length;
@@ -157,6 +157,23 @@ function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
               ]),
         ]}
       />
+      {judge === undefined ? null : (
+        <Card
+          label={t('Judge')}
+          value={line(judge.id)}
+          notes={[
+            t('{kept} of {all} controls kept', {
+              kept: number(judge.controls.filter(({ isKept }) => isKept).length),
+              all: number(judge.controls.length),
+            }),
+            `${t('Agreement with labels')}: ${rateText(judge.agreement)}`,
+            ...(judge.lengthCorrelation === undefined
+              ? []
+              : [`${t('Correlation with length')}: ${judge.lengthCorrelation.toFixed(2)}`]),
+            `${t('Tokens')}: ${number(judge.cost.inputTokens + judge.cost.outputTokens)}`,
+          ]}
+        />
+      )}
     </div>
   );
 }

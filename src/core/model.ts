@@ -4,6 +4,8 @@ import type { JsonSchema } from './json/json-schema.ts';
 export interface Model {
   /** For example `anthropic/claude-sonnet-5-5`, `ollama/qwen3`, `rules` or `scripted`. */
   readonly id: string;
+  /** Digest of everything besides the id that an answer depends on: address, parameters, headers and account. Absent if there is nothing. */
+  readonly settings?: string;
   /** Maximum tokens of a request and its answer together; absent if unknown. */
   readonly contextWindow?: number;
   /**

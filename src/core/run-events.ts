@@ -259,6 +259,8 @@ export type RunEvent =
   /** How another agent ended, and the files that it created or changed in the project. */
   | {
       readonly type: 'subject-end';
+      /** It worked and then died; otherwise a failure is one of the connection or the harness. */
+      readonly crashed?: boolean;
       /** Null if it was killed. */
       readonly exitCode: number | null;
       /** As the agent reports it. */

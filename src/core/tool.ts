@@ -13,6 +13,8 @@ export interface Offer {
   readonly skills: readonly string[];
   /** The folder of each of `skills`, by its name without those above. */
   readonly folders: readonly string[];
+  /** Tools about skills are offered even if `skills` is empty. */
+  readonly keepsTools?: boolean;
   /** Why `skills` is empty, and what to do; absent if it is not. */
   readonly emptyReason?: string;
   /** Where loaded instructions are placed. */

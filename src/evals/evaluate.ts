@@ -7,6 +7,9 @@ import { finishReport } from './report/report.ts';
 import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
 import { isObject, isSkillError, type Executor, type Model } from '#core';
 import type { Runtime } from '#runtime';
+import { testJudge, withoutVerdict } from './grade/judge-controls.ts';
+import { identifyModel } from './run/case-model.ts';
+import { countLooks, isLook } from './statistics/case-differences.ts';
 import { findExecutor } from '#sandbox';
 import { runAttempt, runSuite, type SuiteBasis, type SuiteOptions } from './run/run-suite.ts';
 import { removeTree } from '#platform';
@@ -43,13 +46,18 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
   const { stopWhenDecided: stop } = options;
+  const tested = judge === undefined ? undefined : await testJudge(judge, options.cases, options.signal);
+  const wrong = tested?.controls.find(({ isKept }) => !isKept);
   const { results, sets, rounds, isPartial } = await runSuite({
     ...options,
-    isDecided: stop === undefined ? undefined : (done) => isDecided(done, stop),
+    isDecided: stop === undefined ? undefined : (done) => isDecided(done, { ...stop, most: options.repeat ?? 1 }),
     arms: await buildArms(options),
-    grading: { judge, outputs: path.join(directory, 'outputs') },
+    grading: {
+      judge: judge !== undefined && wrong !== undefined ? withoutVerdict(judge, wrong) : judge,
+      outputs: path.join(directory, 'outputs'),
+    },
     executor,
-    settings: { judge: judge?.id ?? '' },
+    settings: { judge: judge === undefined ? '' : identifyModel(judge) },
     reasonToSkip: (one) =>
       executor === undefined && found.reason !== '' && options.subject === undefined && needsPrograms(one)
         ? found.reason
@@ -59,6 +67,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     skills: listSkills(sets),
     isPartial,
     results,
+    judge: tested,
     sequential: stop === undefined ? undefined : { rounds, most: options.repeat ?? 1, detect: stop.detect },
   });
 }
@@ -80,10 +89,14 @@ export async function evaluateAttempt(job: Job, options: AttemptOptions): Promis
 }
 
 /** Whether the sign of the difference is known, or that it is smaller than the one of interest, or that no case can be compared. */
-function isDecided(results: readonly CaseResult[], { detect }: { readonly detect: number }): boolean {
+function isDecided(
+  results: readonly CaseResult[],
+  { detect, most }: { readonly detect: number; readonly most: number },
+): boolean {
+  if (!isLook(Math.max(1, ...results.map(({ attempt }) => attempt)), most)) return false;
   const against = ARMS.find((arm) => arm !== 'with' && results.some((result) => result.arm === arm));
   if (against === undefined) return true;
-  const compared = compareArms(results, { of: 'with', against, isSequential: true });
+  const compared = compareArms(results, { of: 'with', against, looks: countLooks(most) });
   if (!isComparison(compared)) return true;
   const { low, high } = compared.difference;
   return low > 0 || high < 0 || (low > -detect && high < detect);

@@ -1,4 +1,4 @@
-import { defined, SkillError, toProblem, type Config, type Model } from '#core';
+import { defined, SkillError, stableJson, toProblem, type Config, type Model } from '#core';
 import {
   LOCAL_PROVIDERS,
   isLocalProvider,
@@ -29,7 +29,7 @@ import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';
 import { hideSecrets, isModelProblem } from './problem.ts';
 import { openRules } from './rules/rules.ts';
 import { REAL_SURROUNDINGS, RETRY_POLICY, type RetryPolicy, type RetrySurroundings } from './retry.ts';
-import { proxiedFetch } from '#platform';
+import { proxiedFetch, sha256 } from '#platform';
 
 export interface AgentModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
   /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-5-5`, `scripted:FILE`. Takes precedence. */
@@ -214,6 +214,7 @@ export async function openModel(settings: ModelSettings, options: OpenModelOptio
   const connect = await CONNECTIONS[library]();
   return aiSdkModel({
     id: `${provider}/${model}`,
+    settings: sha256(stableJson({ library, baseUrl, apiKey, headers, params, hasSchemas, limits: options.limits })),
     contextWindow,
     // A local server turns the schema into a grammar, which the model does not see.
     ...(isVendor(provider) ? { answerSchemas: 'shown' } : hasSchemas === true ? { answerSchemas: 'enforced' } : {}),

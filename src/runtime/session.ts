@@ -121,7 +121,7 @@ export function openSession(parts: SessionParts): Session {
   const { settings, vocabulary, guidance, actions } = parts;
   const { index, execution } = actions;
   const catalog = parts.planCatalog();
-  const isEmpty = parts.offer.skills.length === 0;
+  const isEmpty = parts.offer.skills.length === 0 && parts.offer.keepsTools !== true;
   const instructions = isEmpty ? guidance : guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
   const events: SessionEvent[] = [];
   let contents: Contents = new Map();

@@ -59,6 +59,8 @@ export interface SessionOptions extends Partial<SessionState['settings']> {
   readonly vocabulary?: VocabularyName | Vocabulary;
   /** Format and budget of level 1; `search` lists only pinned skills, the rest is found by searching. */
   readonly catalog?: 'search' | Partial<CatalogOptions>;
+  /** Offers the tools about skills also if there is no skill, for runs that are compared with runs that have one. */
+  readonly keepsTools?: boolean;
   /** Enables programs. Without it no tool that runs programs is offered. */
   readonly execution?: ExecutionOptions;
   /** Enables project files and network requests, subject to rules. */
@@ -170,7 +172,7 @@ export async function startSession(source: SessionSource, options: SessionOption
       ? undefined
       : await execute({ ...source, index }, options.execution, options.parent);
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
-  const known = buildOffer(index, settings, execution, host);
+  const known = { ...buildOffer(index, settings, execution, host), keepsTools: options.keepsTools };
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const catalogOptions: Partial<CatalogOptions> = {

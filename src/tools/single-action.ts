@@ -54,9 +54,9 @@ export function singleAction<A extends Action['type'], S extends ObjectSchema>(r
   });
 }
 
-/** A tool about skills is offered only if there are skills. */
+/** A tool about skills is offered only if there are skills, unless the session keeps its tools. */
 export function hasSkills(offer: Offer): boolean {
-  return offer.skills.length > 0;
+  return offer.skills.length > 0 || offer.keepsTools === true;
 }
 
 /** A tool for files of the project is offered only if the session opened it. */

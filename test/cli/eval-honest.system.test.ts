@@ -63,9 +63,9 @@ describe('eval --baseline none with a model that ignores the skill', () => {
 
   test('is 0 points where outcomes are judged, and stops when that is decided', async () => {
     const root = scratch();
-    const asks = Array.from({ length: 6 }, (_, place) => ({
-      id: `counts-${String(place)}`,
-      input: `count the rows, number ${String(place)}`,
+    const asks = ['apples', 'bridges', 'candles', 'deserts', 'engines', 'forests'].map((topic) => ({
+      id: `counts-${topic}`,
+      input: `count the rows about ${topic}`,
       expect: { trigger: true, output: { contains: 'rows' } },
     }));
     writeFiles(root, {
@@ -79,7 +79,7 @@ describe('eval --baseline none with a model that ignores the skill', () => {
     expect([planned.status, planned.out]).toEqual([
       0,
       'plan: 12 runs of openai-compatible/m (6 cases, 2 arms), tokens unknown before the first run\n' +
-        'to detect 30 points with a power of 80 %: 51 pairs, so 9 repetitions of 6 cases with an outcome (108 runs, tokens unknown before the first run)\n',
+        'to detect 30 points with a power of 80 %: 51 different cases; the suite has 6 with an outcome; add cases, not repetitions: so few detect 100 points\n',
     ]);
     const stop = ['--stop-when', 'decided', '--detect', '90', '--report', 'json=r.json', '--threshold', 'pass-rate=0'];
     const { status, out } = await runCli(root, [...words, ...stop], env);

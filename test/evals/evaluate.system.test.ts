@@ -56,7 +56,7 @@ describe('an evaluation', () => {
       of: 'with',
       against: 'without',
       pairs: 4,
-      better: 2,
+      better: 1,
       worse: 0,
       sayNothing: [{ case: 'knows-word', check: 'output[0]' }],
     });

@@ -102,7 +102,18 @@ export const EXPECT = jsonSchema.section('Expectations, which must all hold.', {
       jsonSchema.text('The line.'),
       jsonSchema.section(
         'A line with an id.',
-        { id: jsonSchema.text('Unique in its case.'), text: jsonSchema.text('The line.') },
+        {
+          id: jsonSchema.text('Unique in its case.'),
+          text: jsonSchema.text('The line.'),
+          examples: jsonSchema.list(
+            'Answers with a known verdict: the report says how often the judge agrees.',
+            jsonSchema.section(
+              'One answer.',
+              { answer: jsonSchema.text('The answer.'), holds: flag('Whether the line holds for it.') },
+              ['answer', 'holds'],
+            ),
+          ),
+        },
         ['id', 'text'],
       ),
     ],

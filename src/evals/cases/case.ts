@@ -115,4 +115,6 @@ export type OutputCheck =
 export interface RubricLine {
   readonly id: string;
   readonly text: string;
+  /** Answers with a known verdict, to test the judge with. */
+  readonly examples?: readonly { readonly answer: string; readonly holds: boolean }[];
 }

@@ -242,12 +242,16 @@ function readSecurity({ report }: CaseFile, { security = {} }: WrittenExpect, at
 function readRubric({ report }: CaseFile, { rubric = [] }: WrittenExpect, at: JsonPath): readonly RubricLine[] {
   const seen = new Set<string>();
   return rubric.map((line, place) => {
-    const { id = '', text = '' } = typeof line === 'string' ? { id: `rubric-${String(place + 1)}`, text: line } : line;
+    const {
+      id = '',
+      text = '',
+      examples,
+    } = typeof line === 'string' ? { id: `rubric-${String(place + 1)}`, text: line, examples: undefined } : line;
     const here = [...at, 'rubric', place];
     if (text.trim() === '') addProblem(report, here, 'a rubric line is empty', 'remove it');
     if (seen.has(id)) addProblem(report, here, `duplicate rubric id ${quoted(id)}`, 'use another id');
     seen.add(id);
-    return { id, text };
+    return { id, text, ...defined({ examples }) };
   });
 }
 

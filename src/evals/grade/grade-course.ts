@@ -4,8 +4,8 @@
  */
 import { BUDGET_NAMES, quoted, type Budget } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import type { CheckResult } from '../report/result.ts';
-import { checked, errored, listText, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
+import { ENDED, type CheckResult } from '../report/result.ts';
+import { checked, errored, failed, listText, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
 import { gradeActions } from './grade-actions.ts';
 import { gradeDisclosure } from './grade-disclosure.ts';
 import { gradeOutput, type CheckSchema } from './grade-output.ts';
@@ -21,6 +21,7 @@ export function gradeFacts(one: EvalCase, facts: RunFacts, checkSchema?: CheckSc
     ...gradeSecurity(one, facts),
     ...gradeBudget(one, facts),
     ...gradeOutcome(one, facts),
+    ...gradeEnd(one, facts),
     ...gradeOutput(one, facts, checkSchema),
     ...gradeStreaming(one, facts),
   ];
@@ -85,6 +86,16 @@ function gradeOutcome({ expect: { outcome } }: EvalCase, facts: RunFacts): reado
   const reason = facts.reason === '' ? '' : `: ${facts.reason}`;
   const head: CheckHead = { id: 'outcome', kind: 'outcome', asked: `the run ends ${outcome.join(' or ')}` };
   return [checked(head, isWanted ? '' : `it ended ${facts.outcome}${reason}`, [facts.end])];
+}
+
+/** A run that a limit or a crash ended failed, whatever its last answer contains. A case may expect such an end. */
+function gradeEnd({ expect }: EvalCase, facts: RunFacts): readonly CheckResult[] {
+  const { outcome, reason, budgetEnds, hasCrashed, broken, end } = facts;
+  if (broken !== '' || expect.outcome?.some((expected) => expected === outcome) === true) return [];
+  const limit = outcome === 'degraded' ? budgetEnds.at(-1)?.name : undefined;
+  const by = limit ?? (hasCrashed ? 'crash' : outcome === 'failed' ? 'failure' : undefined);
+  if (by === undefined) return [];
+  return [failed({ id: `${ENDED}${by}`, kind: 'outcome', asked: 'the run ends by itself' }, reason, [end])];
 }
 
 /** A limit that ended the run counts as exceeded. */

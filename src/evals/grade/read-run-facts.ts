@@ -79,6 +79,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     budgetEnds: lines.flatMap(({ seq, event }) =>
       event.type === 'budget-end' ? [{ seq, name: event.name, limit: event.limit }] : [],
     ),
+    hasCrashed: hasCrashed(events),
     broken: brokenBy(events, outcome, end?.reason ?? ''),
     end: lines.at(-1)?.seq ?? 0,
   };
@@ -150,19 +151,23 @@ function amount(value: number): number {
   return Number.isFinite(value) && value > 0 ? value : 0;
 }
 
+function hasCrashed(events: readonly RunEvent[]): boolean {
+  return events.some((event) => event.type === 'subject-end' && event.crashed === true);
+}
+
 /** An interrupted run must not count as a skill that stayed quiet. */
 function brokenBy(events: readonly RunEvent[], outcome: RunFacts['outcome'], reason: string): string {
   if (outcome === 'running') return 'the run did not end';
   if (outcome === 'record-failed') return `the run could not be recorded: ${reason}`;
   if (outcome === 'cancelled') return `the run was cancelled: ${reason}`;
   if (outcome === 'failed') {
+    if (hasCrashed(events)) return '';
     let state: SessionState | undefined;
     for (const event of events) if (event.type === 'session') state = reduceSession(state, event.event);
     // Repeated failures of actions count against the skill; any other failure is one of the harness or the connection.
     return state?.endedBy === undefined ? `the run failed: ${reason}` : '';
   }
-  const last = outcome === 'degraded' ? events.findLast((event) => event.type === 'budget-end') : undefined;
-  return last?.name === 'wallMs' ? `the run timed out: ${reason}` : '';
+  return '';
 }
 
 /** The steps of a run: the calls of the model, matched to the actions that they became. */

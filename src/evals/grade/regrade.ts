@@ -1,4 +1,5 @@
 /** Grades stored runs again, with other cases or newer graders. Nothing is run. */
+import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { ungradedResult, type Arm, type CaseResult, type ModelWay } from '../report/result.ts';
 import { gradeFolder, type GradeOptions, type RecordedRun } from './grade-run.ts';
@@ -11,6 +12,7 @@ export interface StoredRun extends RecordedRun {
   readonly attempt: number;
   readonly way: ModelWay;
   readonly answers?: string;
+  readonly given?: CaseResult['given'];
 }
 
 /** Returns one result per run, in order. A run of an unknown case and a folder without a whole run are errors. */
@@ -48,6 +50,10 @@ export async function gradeStored(run: StoredRun, one: EvalCase, options: GradeO
   }
 }
 
-function emptyResult({ folder, arm, attempt, way, answers }: StoredRun, evalCase: CaseHead): CaseResult {
-  return { ...ungradedResult({ evalCase, arm, attempt }, { id: '', way, answers }), run: folder };
+function emptyResult({ folder, arm, attempt, way, answers, given }: StoredRun, evalCase: CaseHead): CaseResult {
+  return {
+    ...ungradedResult({ evalCase, arm, attempt }, { id: '', way, answers }),
+    run: folder,
+    ...defined({ given }),
+  };
 }

@@ -64,7 +64,9 @@ export interface RunFacts {
   readonly used: Budget;
   readonly cost: CaseCost;
   readonly budgetEnds: readonly { readonly seq: number; readonly name: keyof Budget; readonly limit: number }[];
-  /** Why the run proves nothing about its skills: the model or the harness failed. Empty if it does prove something. */
+  /** Another agent that worked and then died. */
+  readonly hasCrashed: boolean;
+  /** Why the run proves nothing about its skills: the harness or the connection failed. Empty if it does prove something. */
   readonly broken: string;
   readonly end: number;
   /** The answer as a listener saw it grow. It is not part of the record; the caller adds it. */
@@ -75,9 +77,7 @@ export function loadedNames({ loads }: Pick<RunFacts, 'loads'>): readonly string
   return [...new Set(loads.map(({ skill }) => skill))];
 }
 
-/** Why the run proves nothing about this case. A case may expect a failed run, or set the time limit that ended it. */
-export function brokenReason({ expect, limits }: EvalCase, { broken, outcome, budgetEnds }: RunFacts): string {
-  if (expect.outcome?.some((expected) => expected === outcome) === true) return '';
-  const isOwnLimit = limits.wallMs !== undefined && budgetEnds.some(({ name }) => name === 'wallMs');
-  return outcome === 'degraded' && isOwnLimit ? '' : broken;
+/** Why the run proves nothing about this case. A case may expect a failed run. */
+export function brokenReason({ expect }: Pick<EvalCase, 'expect'>, { broken, outcome }: RunFacts): string {
+  return expect.outcome?.some((expected) => expected === outcome) === true ? '' : broken;
 }

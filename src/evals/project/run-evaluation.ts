@@ -9,7 +9,7 @@ import type { CaseProblem } from '../cases/problem.ts';
 import { evaluate, type EvaluateOptions } from '../evaluate.ts';
 import type { Thresholds } from '../report/report.ts';
 import type { EvalReport } from '../report/result.ts';
-import { buildPlan, mostRepetitions, type EvalPlan } from '../run/plan.ts';
+import { buildPlan, MOST_ATTEMPTS, type EvalPlan } from '../run/plan.ts';
 import type { SuiteBasis, SuiteProgress } from '../run/run-suite.ts';
 import { openSubjects, type EvalSubject, type SubjectChoice } from '../subjects/open-subjects.ts';
 import { makePortability, type SubjectReport } from '../subjects/portability.ts';
@@ -81,9 +81,7 @@ export async function openEvaluation(request: EvaluationRequest) {
   const plans = subjects.flatMap(({ model }) =>
     model === undefined ? [] : [{ isLive: model.way === 'live', plan: planRuns(request, inputs, model) }],
   );
-  const [first] = plans;
-  const repeat =
-    request.repeat ?? (request.stopWhenDecided && first !== undefined ? mostRepetitions(first.plan) : undefined);
+  const repeat = request.repeat ?? (request.stopWhenDecided ? MOST_ATTEMPTS : undefined);
   const evaluateOne = async (
     one: EvalSubject,
     more: Pick<SuiteBasis, 'directory' | 'elsewhere' | 'onProgress' | 'onNote'>,

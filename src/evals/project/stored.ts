@@ -112,13 +112,14 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
   for (const result of readStoredResults(results))
     if (result.run !== undefined) byRun.set(result.run, { ...result, run: result.run });
   // The folder of an evaluation may have been moved or copied from another machine.
-  return [...byRun.values()].map(({ run, case: id, arm, attempt, model }) => ({
+  return [...byRun.values()].map(({ run, case: id, arm, attempt, model, given }) => ({
     folder: [path.join(folder, 'runs', path.basename(run))].find(isPresent) ?? run,
     case: id,
     arm,
     attempt,
     way: model.way,
     answers: model.answers,
+    given,
     readOutput: storedFiles(path.join(folder, 'outputs', path.basename(run))),
   }));
 }

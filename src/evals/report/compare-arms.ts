@@ -1,10 +1,13 @@
 /**
- * Compares the outcomes of two arms. What the baseline cannot meet by construction is left out and counted: a trigger check fails without
- * the skill whatever the model answers. Cases whose answers do not depend on the arm are left out too. Without an outcome there is no score.
+ * Compares the outcomes of two arms that differ in nothing but the skill. Every planned attempt counts: an attempt that the harness or the
+ * network broke is missing, and a verdict must hold whatever it would have been. What the baseline cannot meet by construction is left out
+ * and counted: a trigger check fails without the skill whatever the model answers. Cases whose answers do not depend on the arm are left out
+ * too. Without an outcome there is no score.
  */
 import {
   groupBy,
   hasVerdict,
+  hasEndedEarly,
   type Arm,
   type CaseResult,
   type CheckKind,
@@ -13,21 +16,15 @@ import {
   type NoComparison,
 } from './result.ts';
 import { countText } from '#core';
-import {
-  mcNemar,
-  computeMean,
-  pairedInterval,
-  smallestVisible,
-  bettingInterval,
-  bettingWealth,
-  type PairCounts,
-} from '../statistics/statistics.ts';
+import { groupSameRequests, toAskedCase } from './same-requests.ts';
+import { compareCases, type CaseDifference } from '../statistics/case-differences.ts';
+import { computeMean } from '../statistics/statistics.ts';
 
 export interface CompareOptions {
   readonly of: Arm;
   readonly against: Arm;
-  /** The number of attempts depended on the results, so that intervals must hold at every stop. */
-  readonly isSequential?: boolean;
+  /** How often the results are looked at, at most, until a decision (default: 1). */
+  readonly looks?: number;
 }
 
 /** Budgets are costs, and denials and disclosure depend on the tools of the skill. */
@@ -35,50 +32,73 @@ const OUTCOMES: ReadonlySet<CheckKind> = new Set(['output', 'outcome', 'judge'])
 /** The old version of a skill can be loaded, so that triggering can be compared. */
 const OUTCOMES_OF_VERSIONS: ReadonlySet<CheckKind> = new Set([...OUTCOMES, 'trigger']);
 
-interface CasePairs {
+interface ComparedCase {
   readonly case: string;
-  readonly pairs: readonly Pair[];
+  readonly results: Sides<readonly CaseResult[]>;
+  /** One per planned attempt; undefined if it is missing. */
+  readonly outcomes: Sides<readonly (boolean | undefined)[]>;
   readonly checks: ReadonlySet<string>;
 }
 
-interface Pair {
-  readonly attempt: number;
-  readonly of: CaseResult;
-  readonly against: CaseResult;
-  readonly passed: { readonly of: boolean; readonly against: boolean };
-}
+type Sides<T> = Readonly<Record<'of' | 'against', T>>;
 
 export function compareArms(
   results: readonly CaseResult[],
-  { of, against, isSequential = false }: CompareOptions,
+  { of, against, looks = 1 }: CompareOptions,
 ): Comparison | NoComparison {
   const kinds = against === 'without' || of === 'without' ? OUTCOMES : OUTCOMES_OF_VERSIONS;
   const both = results.filter(({ arm }) => arm === of || arm === against);
   const cases = [...groupBy(both, (result) => result.case)].map(([id, attempts]) => {
-    const [mine, theirs] = [of, against].map((arm) => attempts.filter((result) => result.arm === arm));
-    return pairResults(id, mine ?? [], theirs ?? [], kinds);
+    const inArm = (arm: Arm): readonly CaseResult[] => attempts.filter((result) => result.arm === arm);
+    return readCase(id, { of: inArm(of), against: inArm(against) }, kinds);
   });
-  const compared = cases.filter((one): one is CasePairs => 'pairs' in one);
+  const compared = cases.filter((one): one is ComparedCase => 'outcomes' in one);
   const excluded: ComparisonGaps = {
     checks: countKinds(both, kinds),
     cases: cases.flatMap((one) => ('reason' in one ? [one] : [])),
   };
-  const pairs = compared.flatMap((one) => one.pairs);
-  if (pairs.length === 0) return { of, against, reason: reasonText(excluded), excluded };
-  const counts = countPairs(pairs);
-  const { better, worse } = counts;
+  if (compared.every(({ outcomes }) => [...outcomes.of, ...outcomes.against].every((one) => one === undefined))) {
+    const gaps = [
+      ...excluded.cases,
+      ...compared.map((one) => ({ case: one.case, reason: 'every attempt is missing' })),
+    ];
+    return { of, against, reason: reasonText({ ...excluded, cases: gaps }), excluded: { ...excluded, cases: gaps } };
+  }
+  const differing = findDifferences(compared);
+  const more = differing.filter((key) => !key.startsWith(SKILL));
+  if (more.length > 0)
+    return { of, against, reason: `the arms differ in more than the skill: ${more.join(', ')}`, excluded };
+  const skills = new Set(differing.map((key) => key.slice(SKILL.length)));
+  const isUsed = ({ loaded }: CaseResult): boolean => loaded.some((name) => skills.has(name));
+  const groups = groupSameRequests(
+    compared.flatMap(({ results: { of: mine, against: theirs } }) => {
+      const all = [...mine, ...theirs];
+      const known = all.find(({ given }) => given !== undefined) ?? all[0];
+      return known === undefined ? [] : [toAskedCase(known)];
+    }),
+  );
+  const byId = new Map(compared.map((one) => [one.case, measureCase(one, skills.size === 0 ? undefined : isUsed)]));
+  const units = groups.map((ids) => meanOf(ids.flatMap((id) => byId.get(id) ?? [])));
+  const outcomes = (side: 'of' | 'against') => compared.flatMap((one) => one.outcomes[side]);
+  const count = (value: boolean | undefined): Sides<number> => ({
+    of: outcomes('of').filter((one) => one === value).length,
+    against: outcomes('against').filter((one) => one === value).length,
+  });
+  const mine = compared.flatMap((one) => one.results.of);
   return {
     of,
     against,
-    cases: compared.length,
-    pairs: pairs.length,
-    passed: { of: counts.both + better, against: counts.both + worse },
-    better,
-    worse,
-    difference: isSequential ? bettingInterval(counts) : pairedInterval(counts),
-    method: isSequential ? 'sequential' : 'fixed',
-    p: isSequential ? anytimeP(pairs) : mcNemar(better, worse),
-    smallestVisible: smallestVisible(pairs.length, better + worse),
+    cases: units.length,
+    pairs: outcomes('of').length,
+    passed: count(true),
+    missing: count(undefined),
+    better: units.filter(({ seen }) => seen > 0).length,
+    worse: units.filter(({ seen }) => seen < 0).length,
+    ...compareCases(units, looks),
+    method: looks === 1 ? 'fixed' : 'sequential',
+    differing,
+    used: skills.size === 0 ? undefined : { count: mine.filter(isUsed).length, of: mine.length },
+    merged: groups.filter((ids) => ids.length > 1),
     excluded,
     sayNothing: compared.flatMap(alwaysPassing),
     tokens: sides(compared, ({ cost }) => cost.inputTokens + cost.outputTokens),
@@ -90,30 +110,26 @@ export function isComparison(compared: Comparison | NoComparison): compared is C
   return !('reason' in compared);
 }
 
-function pairResults(
+function readCase(
   id: string,
-  of: readonly CaseResult[],
-  against: readonly CaseResult[],
+  results: Sides<readonly CaseResult[]>,
   kinds: ReadonlySet<CheckKind>,
-): CasePairs | { readonly case: string; readonly reason: string } {
-  const reason = sameAnswers(of, against);
+): ComparedCase | { readonly case: string; readonly reason: string } {
+  const all = [...results.of, ...results.against];
+  const reason = sameAnswers(results.of, results.against);
   if (reason !== undefined) return { case: id, reason };
-  // A check must have a verdict in both arms: one that only the skill's run was judged by compares nothing.
-  const [mine, theirs] = [of, against].map((results) => judgedChecks(results, kinds));
-  const checks = new Set([...(mine ?? [])].filter((check) => theirs?.has(check)));
-  const others = new Map(against.map((result) => [result.attempt, result]));
-  const pairs = of.flatMap((result): readonly Pair[] => {
-    const other = others.get(result.attempt);
-    const [passed, otherPassed] = [readOutcome(result, checks), other && readOutcome(other, checks)];
-    if (other === undefined || passed === undefined || otherPassed === undefined) return [];
-    return [{ attempt: result.attempt, of: result, against: other, passed: { of: passed, against: otherPassed } }];
-  });
-  // Repeating what always answers the same adds no evidence.
-  const counted = isDeterministic(of) && isDeterministic(against) ? pairs.slice(0, 1) : pairs;
-  if (counted.length > 0) return { case: id, pairs: counted, checks };
-  const all = [...of, ...against];
-  const isAsked = !all.every(hasVerdict) || all.some((result) => result.checks.some(({ kind }) => kinds.has(kind)));
-  return { case: id, reason: isAsked ? 'no outcome has a verdict in both arms' : 'no outcome is checked' };
+  if (all.every(({ status }) => status === 'skipped')) return { case: id, reason: all[0]?.reason ?? 'skipped' };
+  const checks = judgedChecks(all, kinds);
+  const isAsked = all.some((result) => result.checks.length === 0 || result.checks.some(({ kind }) => kinds.has(kind)));
+  if (checks.size === 0 && !isAsked) return { case: id, reason: 'no outcome is checked' };
+  if (checks.size === 0 && all.every(hasVerdict)) return { case: id, reason: 'no outcome has a verdict' };
+  const attempts = [...new Set(all.map(({ attempt }) => attempt))].toSorted((a, b) => a - b);
+  const outcomes = (some: readonly CaseResult[]) =>
+    attempts.map((attempt) => {
+      const result = some.find((one) => one.attempt === attempt);
+      return result && readOutcome(result, checks);
+    });
+  return { case: id, results, outcomes: { of: outcomes(results.of), against: outcomes(results.against) }, checks };
 }
 
 function sameAnswers(of: readonly CaseResult[], against: readonly CaseResult[]): string | undefined {
@@ -125,37 +141,60 @@ function sameAnswers(of: readonly CaseResult[], against: readonly CaseResult[]):
   return isRecorded && mine === theirs ? 'both arms have the same recorded answers' : undefined;
 }
 
-function isDeterministic(results: readonly CaseResult[]): boolean {
-  return results.every(({ model }) => model.way === 'rules');
-}
-
+/** Checks with a verdict somewhere, except those that were skipped, such as rubric lines without a judge. */
 function judgedChecks(results: readonly CaseResult[], kinds: ReadonlySet<CheckKind>): ReadonlySet<string> {
-  return new Set(
-    results
-      .flatMap(({ checks }) => checks)
-      .filter((check) => kinds.has(check.kind) && hasVerdict(check))
-      .map(({ id }) => id),
+  const own = results.flatMap(({ checks }) => checks).filter(({ kind }) => kinds.has(kind));
+  const skipped = new Set(own.filter(({ status }) => status === 'skipped').map(({ id }) => id));
+  return new Set(own.filter((check) => hasVerdict(check) && !skipped.has(check.id)).map(({ id }) => id));
+}
+
+/** Undefined if the attempt is missing. A run that did not end by itself failed, whatever its last answer contains. */
+function readOutcome(result: CaseResult, ids: ReadonlySet<string>): boolean | undefined {
+  if (hasEndedEarly(result)) return false;
+  const own = result.checks.filter(({ id }) => ids.has(id));
+  if (own.some(({ status }) => status === 'failed')) return false;
+  return own.length > 0 && own.every(({ status }) => status === 'passed') ? true : undefined;
+}
+
+const SKILL = 'skill ';
+
+/** The conditions that are not the same in both arms of some case. */
+function findDifferences(cases: readonly ComparedCase[]): readonly string[] {
+  const keys = cases.flatMap(({ results: { of, against } }) =>
+    of.flatMap(({ attempt, given }) => {
+      const other = against.find((result) => result.attempt === attempt)?.given;
+      if (given === undefined || other === undefined) return [];
+      return Object.keys({ ...given, ...other }).filter((key) => given[key] !== other[key]);
+    }),
   );
+  return [...new Set(keys)].toSorted();
 }
 
-/** Undefined if the run broke, or if one of the checks has no verdict in it. */
-function readOutcome({ status, checks }: CaseResult, ids: ReadonlySet<string>): boolean | undefined {
-  const own = checks.filter(({ id }) => ids.has(id));
-  if (status === 'error' || own.length === 0 || !own.every(hasVerdict)) return undefined;
-  return own.every((check) => check.status === 'passed');
+/** A case in which the skill was never loaded gives it no credit: its success has another cause. */
+function measureCase(
+  { results, outcomes }: ComparedCase,
+  isUsed: ((result: CaseResult) => boolean) | undefined,
+): CaseDifference {
+  const [of, against] = [readRate(outcomes.of), readRate(outcomes.against)];
+  const low = of.low - against.high;
+  const hasCredit = isUsed === undefined || results.of.some(isUsed);
+  return { seen: of.seen - against.seen, low: hasCredit ? low : Math.min(0, low), high: of.high - against.low };
 }
 
-function countPairs(pairs: readonly Pair[]): PairCounts {
-  const many = (of: boolean, against: boolean): number =>
-    pairs.filter(({ passed }) => passed.of === of && passed.against === against).length;
-  return { both: many(true, true), better: many(true, false), worse: many(false, true), neither: many(false, false) };
+/** The pass rate, and its bounds if all missing attempts failed or passed. */
+function readRate(outcomes: readonly (boolean | undefined)[]): Readonly<Record<'seen' | 'low' | 'high', number>> {
+  const passed = outcomes.filter((one) => one === true).length;
+  const missing = outcomes.filter((one) => one === undefined).length;
+  const [all, known] = [Math.max(1, outcomes.length), outcomes.length - missing];
+  return { seen: known === 0 ? 0.5 : passed / known, low: passed / all, high: (passed + missing) / all };
 }
 
-/** The largest wealth after any round bounds the chance of ever seeing it without a difference. */
-function anytimeP(pairs: readonly Pair[]): number {
-  const rounds = [...new Set(pairs.map(({ attempt }) => attempt))];
-  const wealth = rounds.map((round) => bettingWealth(countPairs(pairs.filter(({ attempt }) => attempt <= round)), 0));
-  return Math.min(1, 1 / Math.max(...wealth));
+function meanOf(cases: readonly CaseDifference[]): CaseDifference {
+  return {
+    seen: computeMean(cases.map(({ seen }) => seen)),
+    low: computeMean(cases.map(({ seen, low = seen }) => low)),
+    high: computeMean(cases.map(({ seen, high = seen }) => high)),
+  };
 }
 
 function countKinds(results: readonly CaseResult[], kinds: ReadonlySet<CheckKind>): ComparisonGaps['checks'] {
@@ -172,16 +211,18 @@ function reasonText({ checks, cases }: ComparisonGaps): string {
   return `no outcome was judged${reasons === '' ? '' : ` (${reasons})`}${byConstruction}`;
 }
 
-function alwaysPassing({ case: id, pairs, checks }: CasePairs): Comparison['sayNothing'] {
-  const all = pairs.flatMap(({ of, against }) => [...of.checks, ...against.checks]);
+function alwaysPassing({ case: id, results, checks }: ComparedCase): Comparison['sayNothing'] {
+  const all = [...results.of, ...results.against].flatMap((result) => result.checks);
   return [...checks]
     .filter((check) => all.every((one) => one.id !== check || one.status === 'passed'))
     .map((check) => ({ case: id, check }));
 }
 
 /** Averages per case first, so that cases with more attempts weigh no more. */
-function sides(cases: readonly CasePairs[], amount: (result: CaseResult) => number): Comparison['tokens'] {
+function sides(cases: readonly ComparedCase[], amount: (result: CaseResult) => number): Comparison['tokens'] {
   const mean = (arm: 'of' | 'against'): number =>
-    computeMean(cases.map(({ pairs }) => computeMean(pairs.map((pair) => amount(pair[arm])))));
+    computeMean(
+      cases.flatMap(({ results }) => (results[arm].length === 0 ? [] : [computeMean(results[arm].map(amount))])),
+    );
   return { of: mean('of'), against: mean('against') };
 }

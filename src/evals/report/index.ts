@@ -8,6 +8,7 @@ export { CHANGES } from './compare-reports.ts';
 export {
   chanceText,
   countTokens,
+  NOT_USED,
   modelsText,
   percentText,
   signedNumber,

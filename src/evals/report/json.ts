@@ -75,6 +75,12 @@ const REPORT: Shape = {
 /** Only the report itself has optional parts. */
 const OPTIONAL: { readonly [key: string]: Shape } = {
   trigger: TRIGGER,
+  judge: {
+    id: 'string',
+    controls: [{ name: 'string', isKept: 'boolean', found: 'string' }],
+    agreement: RATE,
+    controlCost: { calls: 'number', inputTokens: 'number', outputTokens: 'number' },
+  },
   verdict: { validity: 'validity', result: 'string', reasons: ['string'], warnings: ['string'] },
   sequential: { rounds: 'number', most: 'number', detect: 'number' },
 };

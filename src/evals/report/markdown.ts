@@ -60,15 +60,16 @@ function comparisonLines({ comparisons }: EvalReport): readonly string[] {
   if (comparisons.length === 0) return [];
   return [
     '',
-    '| outcomes compared | difference | p | pairs | better | worse | smallest detectable | tokens per run | time per run |',
+    '| outcomes compared | difference | p | cases | better | worse | smallest detectable | tokens per run | time per run |',
     '|---|---|---|---|---|---|---|---|---|',
     ...comparisons.map((comparison) => {
       const { of, against, difference, p } = comparison;
-      const { pairs, passed, better, worse, detectable, tokens, time } = comparisonTexts(comparison);
+      const { cases, passed, better, worse, detectable, tokens, time } = comparisonTexts(comparison);
       const chance = `${chanceText(p).replace('<', '&lt;')}, ${verdictOfDifference(comparison)}`;
-      const counts = [`${pairs}; ${passed}`, better, worse, detectable, tokens, time];
+      const counts = [`${cases}; ${passed}`, better, worse, detectable, tokens, time];
       return row(`${of} against ${against}`, differenceText(difference), chance, ...counts);
     }),
+    ...comparisons.flatMap((comparison) => comparisonTexts(comparison).facts.map((fact) => `\n${cell(fact, 400)}`)),
     ...comparisons
       .map((comparison) => comparisonTexts(comparison).excluded)
       .filter((text) => text !== '')

@@ -12,6 +12,8 @@ import {
   type Control,
   type EvalReport,
   type FlakyCase,
+  type JudgeControl,
+  type JudgeReport,
   type Rate,
   type RateChange,
   type SequentialRun,
@@ -150,7 +152,7 @@ export function incompleteText(report: EvalReport): string | undefined {
 
 /** What is said about a report as a whole below its arms; `isOdd` facts need attention. */
 export function listFacts(report: EvalReport, shown: (names: readonly string[]) => string) {
-  const { arms, models, flaky, isPartial, results, sequential } = report;
+  const { arms, models, flaky, isPartial, results, sequential, judge } = report;
   const cached = results.filter(({ isCached }) => isCached).length;
   const { cases, modelCases } = ownArm(report);
   const tested = `${numberText(modelCases)} of ${amountText(cases, 'case')} tested a model`;
@@ -161,11 +163,28 @@ export function listFacts(report: EvalReport, shown: (names: readonly string[]) 
     ['tested', cases === 0 || modelCases === cases ? undefined : tested],
     ['time', `${durationText(report.wallMs)}${fromCache}`],
     ['stopped', sequential && sequentialText(sequential)],
+    ['judge', judge && shown([judgeText(judge)]), judge !== undefined && isDoubtful(judge)],
     ['flaky', flaky.length === 0 ? undefined : shown(flaky.map((one) => flakyText(one, arms.length > 1))), true],
     ['incomplete', incomplete?.replace(/^incomplete: /, ''), true],
     ['partial', isPartial ? 'stopped before all cases ran' : undefined, true],
   ];
   return facts.flatMap(([label, text, isOdd = false]) => (text === undefined ? [] : [{ label, text, isOdd }]));
+}
+
+/** A judge that is often wrong, or whose verdicts follow the length of answers, is not believed without a look at them. */
+function isDoubtful({ controls, agreement, lengthCorrelation = 0 }: JudgeReport): boolean {
+  const isWrong = controls.some(({ isKept }) => !isKept) || agreement.count < agreement.of * 0.8;
+  return isWrong || Math.abs(lengthCorrelation) >= 0.5;
+}
+
+function judgeText({ id, controls, agreement, lengthCorrelation, cost }: JudgeReport): string {
+  const kept = controls.filter(({ isKept }) => isKept).length;
+  return [
+    `${id}: ${numberText(kept)} of ${amountText(controls.length, 'control')} kept`,
+    `agreement with labels ${agreement.of === 0 ? 'unknown (no labelled example)' : rateText(agreement)}`,
+    ...(lengthCorrelation === undefined ? [] : [`correlation with length ${lengthCorrelation.toFixed(2)}`]),
+    `${amountText(cost.calls, 'call')}, ${numberText(cost.inputTokens + cost.outputTokens)} tokens`,
+  ].join(', ');
 }
 
 function sequentialText({ rounds, most, detect }: SequentialRun): string {
@@ -195,6 +214,10 @@ export function failuresFirst(results: readonly CaseResult[]): readonly CaseResu
   return results.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]);
 }
 
+export function brokenJudgeControls({ judge }: EvalReport): readonly JudgeControl[] {
+  return judge === undefined ? [] : judge.controls.filter(({ isKept }) => !isKept);
+}
+
 export function brokenControls({ trigger }: EvalReport): readonly Control[] {
   return trigger === undefined ? [] : trigger.controls.filter(({ isKept }) => !isKept);
 }
@@ -204,6 +227,7 @@ export function invalidLines(report: EvalReport): readonly string[] {
   const { trigger, uncompared } = report;
   const lines = [
     ...brokenControls(report).map(({ name, asked, found }) => `${name}: expected ${asked}, found ${found}`),
+    ...brokenJudgeControls(report).map(({ name, found }) => `the judge failed its control ${name}: ${found}`),
     ...uncompared.map(({ of, against, reason }) => `${ARM_TITLES[of]} against ${ARM_TITLES[against]}: ${reason}`),
   ];
   return lines.length === 0 && trigger?.isValid === false ? ['the trigger evaluation has no trials'] : lines;
@@ -223,9 +247,11 @@ function isInvalid(report: EvalReport): boolean {
   return invalidLines(report).length > 0;
 }
 
-export function invalidTitle({ trigger }: EvalReport): string {
-  return trigger?.isValid === false
-    ? 'a control of the evaluation failed; there is no score'
+export function invalidTitle(report: EvalReport): string {
+  if (report.trigger?.isValid === false || brokenJudgeControls(report).length > 0)
+    return 'a control of the evaluation failed; there is no score';
+  return report.uncompared.some(({ reason }) => !reason.startsWith('no outcome was judged'))
+    ? 'the arms cannot be compared; there is no score'
     : 'no outcome was judged; there is no score';
 }
 
@@ -248,12 +274,24 @@ export function confusedPairs({ confusion }: TriggerReport): TriggerReport['conf
 
 export function comparisonTexts(comparison: Comparison) {
   const { cases, pairs, passed, better, worse, smallestVisible, tokens, wallMs, of, against } = comparison;
+  const { differing, used, missing, merged } = comparison;
+  const facts: readonly (string | undefined)[] = [
+    differing.length === 0 ? undefined : `the arms differ in: ${differing.join(', ')}`,
+    used && `the skill was loaded in ${numberText(used.count)} of ${amountText(used.of, 'attempt')}`,
+    missing.of + missing.against === 0
+      ? undefined
+      : `missing: ${of} ${numberText(missing.of)}, ${against} ${numberText(missing.against)} of ${numberText(pairs)} (the interval holds whatever they would have been)`,
+    merged.length === 0
+      ? undefined
+      : `near-identical, counted once: ${merged.map((ids) => ids.join(' + ')).join(', ')}`,
+  ];
   return {
-    pairs: `${countText(pairs, 'pair')} of ${countText(cases, 'case')}`,
-    passed: `${of} ${numberText(passed.of)}, ${against} ${numberText(passed.against)} of ${numberText(pairs)} passed`,
+    cases: countText(cases, 'different case'),
+    facts: facts.filter((fact) => fact !== undefined),
+    passed: `${of} ${numberText(passed.of)}, ${against} ${numberText(passed.against)} of ${amountText(pairs, 'attempt')} passed`,
     better: numberText(better),
     worse: numberText(worse),
-    alike: numberText(pairs - better - worse),
+    alike: numberText(cases - better - worse),
     detectable: percentText(smallestVisible).replace(' %', ' points'),
     tokens: `${numberText(tokens.of)} against ${numberText(tokens.against)}`,
     time: `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
@@ -270,10 +308,22 @@ function excludedText({ excluded: { checks, cases } }: Comparison): string {
   return [...reasons, ...kinds].join(', ');
 }
 
-/** Whether the test and the interval both exclude 0. */
-export function verdictOfDifference({ difference, p }: Comparison): 'better' | 'worse' | 'no clear difference' {
-  if (p >= 0.05 || (difference.low <= 0 && difference.high >= 0)) return 'no clear difference';
-  return difference.mean > 0 ? 'better' : 'worse';
+export const NOT_USED = 'not used: no effect can be claimed';
+
+/** The interval excludes 0 exactly if the test does. */
+export function verdictOfDifference({
+  difference,
+  p,
+  used,
+}: Comparison): 'better' | 'worse' | 'no clear difference' | typeof NOT_USED {
+  if (used?.count === 0) return NOT_USED;
+  if (p >= 0.05) return 'no clear difference';
+  return difference.low > 0 ? 'better' : 'worse';
+}
+
+export function verdictText(comparison: Comparison): string {
+  const verdict = verdictOfDifference(comparison);
+  return verdict === NOT_USED ? verdict : `${verdict} on these cases`;
 }
 
 /** Matches everything except letters, digits and harmless punctuation. */

@@ -1,7 +1,16 @@
 /** Makes the report from results, and its verdict for CI. Errors count as neither passed nor failed. */
 import { compareArms, isComparison } from './compare-arms.ts';
-import { brokenControls, sumCosts, incompleteText, ownArm } from './report-text.ts';
 import {
+  brokenControls,
+  brokenJudgeControls,
+  sumCosts,
+  incompleteText,
+  ownArm,
+  verdictOfDifference,
+  NOT_USED,
+} from './report-text.ts';
+import {
+  addJudgeCosts,
   ARMS,
   groupBy,
   hasVerdict,
@@ -11,13 +20,15 @@ import {
   type CaseStatus,
   type EvalReport,
   type FlakyCase,
+  type JudgeReport,
   type SequentialRun,
   type StatusCounts,
   type TriggerReport,
 } from './result.ts';
 import { countText, defined } from '#core';
 import { VERSION } from '../../version.ts';
-import { computeRate, computeShare } from '../statistics/statistics.ts';
+import { countLooks } from '../statistics/case-differences.ts';
+import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
 
 export interface ReportParts extends Pick<
   EvalReport,
@@ -26,16 +37,23 @@ export interface ReportParts extends Pick<
   readonly results: readonly CaseResult[];
   readonly trigger?: TriggerReport;
   readonly sequential?: SequentialRun;
+  readonly judge?: Omit<JudgeReport, 'cost' | 'lengthCorrelation'>;
 }
 
 /** Everything that follows from the results is computed here, also when a stored report is read. */
 export function makeReport(parts: ReportParts): EvalReport {
   const { tool, startedAt, wallMs, skills, isPartial, results, trigger, sequential } = parts;
   const arms = ARMS.filter((arm) => results.some((result) => result.arm === arm));
-  const isSequential = sequential !== undefined;
+  const looks = sequential === undefined ? 1 : countLooks(sequential.most);
   const compared = arms
     .filter((arm) => arm !== 'with' && arms.includes('with'))
-    .map((against) => compareArms(results, { of: 'with', against, isSequential }));
+    .map((against) => compareArms(results, { of: 'with', against, looks }))
+    .map((one): typeof one => {
+      const reason = reasonNotToCompare(parts);
+      if (reason === undefined) return one;
+      const { of, against, excluded } = one;
+      return { of, against, reason, excluded };
+    });
   return {
     schema: 1,
     ...defined({ verdict: parts.verdict }),
@@ -51,7 +69,34 @@ export function makeReport(parts: ReportParts): EvalReport {
     trigger,
     flaky: arms.flatMap((arm) => findFlakyCases(arm, results)),
     sequential,
+    judge: parts.judge && reportJudge(parts.judge, results),
     isPartial,
+  };
+}
+
+/** Every planned attempt counts, also one that did not run; and a judge that is wrong about known answers says nothing. */
+function reasonNotToCompare({ isPartial, judge, results }: ReportParts): string | undefined {
+  if (isPartial) return 'stopped before all planned attempts ran (--resume goes on)';
+  const wrong = judge?.controls.find(({ isKept }) => !isKept);
+  const isJudged = results.some(({ checks }) => checks.some(({ kind }) => kind === 'judge'));
+  return wrong === undefined || !isJudged ? undefined : `the judge failed its control ${wrong.name}`;
+}
+
+function reportJudge(judge: NonNullable<ReportParts['judge']>, results: readonly CaseResult[]): JudgeReport {
+  const { id, controls, agreement, controlCost } = judge;
+  const own = results.flatMap(({ isCached, judged }) => (isCached || judged === undefined ? [] : [judged]));
+  const points = results.flatMap(({ answer, checks }): readonly (readonly [number, number])[] => {
+    const lines = checks.filter((check) => check.kind === 'judge' && hasVerdict(check));
+    const held = lines.filter(({ status }) => status === 'passed').length;
+    return lines.length === 0 ? [] : [[answer.length, held / lines.length]];
+  });
+  return {
+    id,
+    controls,
+    agreement,
+    controlCost,
+    ...defined({ lengthCorrelation: correlation(points) }),
+    cost: addJudgeCosts([controlCost, ...own]),
   };
 }
 
@@ -154,6 +199,7 @@ function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thre
     ...(trigger !== undefined && !trigger.isValid && broken.length === 0
       ? ['the trigger evaluation has no trials, or a control is missing']
       : []),
+    ...brokenJudgeControls(report).map(({ name, found }) => `the judge failed its control ${name}: ${found}`),
     ...uncompared.map(({ of, against, reason }) => `${of} against ${against}: ${reason}`),
     ...(totals.passed + totals.failed > 0
       ? []
@@ -186,6 +232,9 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
       ? ['there is no comparison for the difference threshold']
       : []),
     ...(compared === undefined ? [] : below('the difference', compared.difference.mean, difference)),
+    ...(difference !== undefined && compared !== undefined && verdictOfDifference(compared) === NOT_USED
+      ? [`the skill was ${NOT_USED}`]
+      : []),
     ...(isPartial ? ['the evaluation was stopped before all cases ran'] : []),
   ];
 }

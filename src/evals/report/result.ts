@@ -1,7 +1,7 @@
 /** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
 import type { CaseLocation, EvalCase } from '../cases/case.ts';
 
-/** `error` means that the harness or the model failed; it counts as neither passed nor failed. */
+/** `error` means that the harness, the network or a checker failed; it counts as neither passed nor failed. */
 export const CASE_STATUSES = ['passed', 'failed', 'error', 'skipped'] as const;
 export type CaseStatus = (typeof CASE_STATUSES)[number];
 
@@ -74,11 +74,26 @@ export interface CaseResult {
   readonly answer: string;
   readonly cost: CaseCost;
   readonly model: AnsweringModel;
+  /** Digests of everything that the attempt was given, by name: request, tools, budget, skills. Arms may differ in `skill NAME` only. */
+  readonly given?: Readonly<Record<string, string>>;
+  /** What the judge of its rubric lines cost. */
+  readonly judged?: JudgeCost;
   /** The answers were generated with the case: the result tests the harness and counts in no pass rate. */
   readonly isHarnessCheck?: true;
   /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
+}
+
+export interface JudgeCost {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export function addJudgeCosts(costs: readonly JudgeCost[]): JudgeCost {
+  const sum = (field: keyof JudgeCost): number => costs.reduce((total, one) => total + one[field], 0);
+  return { calls: sum('calls'), inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') };
 }
 
 export interface AnsweringModel {
@@ -119,6 +134,14 @@ export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: A
 
 export function hasVerdict({ status }: Pick<CaseResult, 'status'>): boolean {
   return status === 'passed' || status === 'failed';
+}
+
+/** Prefix of the check that fails if a run did not end by itself; the rest names the limit, or `crash`. */
+export const ENDED = 'ended.';
+
+/** Whether a limit or a crash ended the run. */
+export function hasEndedEarly({ checks }: Pick<CaseResult, 'checks'>): boolean {
+  return checks.some(({ id, status }) => id.startsWith(ENDED) && status === 'failed');
 }
 
 /** Groups in the order of first occurrence. */
@@ -171,20 +194,31 @@ export interface ComparisonGaps {
 export interface Comparison {
   readonly of: Arm;
   readonly against: Arm;
+  /** Different cases; those with near-identical requests count once. */
   readonly cases: number;
-  /** Attempts whose outcome has a verdict in both arms. */
+  /** Planned attempts in each arm. */
   readonly pairs: number;
-  /** Pairs that pass in each arm. */
+  /** Attempts that passed in each arm. */
   readonly passed: { readonly of: number; readonly against: number };
+  /** Attempts in each arm that the harness or the network broke. The interval and p hold whatever they would have been. */
+  readonly missing: { readonly of: number; readonly against: number };
+  /** Cases that pass more often, or less often, in `of`. */
   readonly better: number;
   readonly worse: number;
-  /** Pass rate of `of` minus pass rate of `against`, between -1 and 1, with a 95 % interval. */
+  /** Mean over cases of the pass rate in `of` minus that in `against`, between -1 and 1, with a 95 % interval. */
   readonly difference: Readonly<Record<'mean' | 'low' | 'high', number>>;
-  /** `fixed`: Newcombe's paired interval and McNemar's exact test. `sequential`: a betting confidence sequence, valid after early stopping. */
+  /** `sequential`: the evaluation could stop early, and each look has its part of the 5 %. */
   readonly method: 'fixed' | 'sequential';
+  /** Of the exact test over cases whose inverse is the interval: below 5 % exactly if the interval excludes 0. */
   readonly p: number;
-  /** The smallest difference that this number of pairs detects at 5 % with a power of 80 %. */
+  /** The smallest difference that this number of cases detects at 5 % with a power of 80 %. */
   readonly smallestVisible: number;
+  /** What is not the same in both arms, such as `skill csv-report`. */
+  readonly differing: readonly string[];
+  /** Attempts in `of` that loaded the skill; absent if the conditions were not recorded. */
+  readonly used?: { readonly count: number; readonly of: number };
+  /** Cases with near-identical requests, which count as one. */
+  readonly merged: readonly (readonly string[])[];
   readonly excluded: ComparisonGaps;
   /** Checks that pass in both arms and so prove nothing about the skill. */
   readonly sayNothing: readonly { readonly case: string; readonly check: string }[];
@@ -242,6 +276,27 @@ interface ReportSkill {
   readonly role?: 'control';
 }
 
+/** Whether the judge can be believed. It is asked about known answers before the cases. */
+export interface JudgeReport {
+  readonly id: string;
+  /** Known good and known bad answers; one wrong verdict and the judge is not asked. */
+  readonly controls: readonly JudgeControl[];
+  /** Verdicts on labelled examples of the cases that agree with the label. */
+  readonly agreement: Rate;
+  /** What the controls and the labelled examples cost. */
+  readonly controlCost: JudgeCost;
+  /** Between the length of an answer and the share of its lines that hold; absent for fewer than three answers. */
+  readonly lengthCorrelation?: number;
+  /** All that the judge cost in this evaluation. */
+  readonly cost: JudgeCost;
+}
+
+export interface JudgeControl {
+  readonly name: string;
+  readonly isKept: boolean;
+  readonly found: string;
+}
+
 export interface SequentialRun {
   /** Attempts per case that ran, and that were allowed. */
   readonly rounds: number;
@@ -279,6 +334,7 @@ export interface EvalReport {
   readonly trigger?: TriggerReport;
   readonly flaky: readonly FlakyCase[];
   readonly sequential?: SequentialRun;
+  readonly judge?: JudgeReport;
   /** The evaluation was stopped before all cases ran. */
   readonly isPartial: boolean;
 }

@@ -12,7 +12,7 @@ import {
   listFacts,
   numberText,
   rateText,
-  verdictOfDifference,
+  verdictText,
 } from './report-text.ts';
 import type { CaseResult, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
@@ -112,13 +112,16 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
 
 function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
   const { of, against, difference, p, sayNothing } = comparison;
-  const { pairs, passed, better, worse, alike, detectable, tokens, time, excluded } = comparisonTexts(comparison);
+  const { cases, passed, better, worse, alike, detectable, tokens, time, excluded, facts } =
+    comparisonTexts(comparison);
   const line = (text: string): string => fitText(`  ${text}`, width);
   const names = namesText(sayNothing.map((one) => `${one.case} ${one.check}`));
   return [
     style('bold', fitText(`${ARM_TITLES[of]} against ${ARM_TITLES[against]}, outcomes only`, width)),
-    line(`${differenceText(difference)}, p ${chanceText(p)}: ${verdictOfDifference(comparison)} on these cases`),
-    line(`${pairs}: ${better} better, ${worse} worse, ${alike} equal; ${passed}`),
+    line(`${differenceText(difference)}, p ${chanceText(p)}: ${verdictText(comparison)}`),
+    line(`${cases}: ${better} better, ${worse} worse, ${alike} equal`),
+    line(passed),
+    ...facts.map((fact) => line(printable(fact))),
     ...(excluded === '' ? [] : [line(`not compared: ${excluded}`)]),
     line(`smallest detectable difference: ${detectable}`),
     line(`per run: tokens ${tokens}, time ${time}`),

@@ -51,13 +51,19 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
-  const identity = `${way} ${id}`;
-  if (file === undefined) return watched(suite.open(), { id, way, identity, assertDone: () => undefined });
+  const opened = suite.open();
+  const identity = `${way} ${identifyModel(opened)}`;
+  if (file === undefined) return watched(opened, { id, way, identity, assertDone: () => undefined });
   // Replaces the cassette when the run ends, so that an interrupted run keeps the old one.
   const recording = `${file}.recording`;
   rmSync(recording, { force: true });
   const assertDone = (): void => renameSync(recording, file);
-  return watched(recordCassette(suite.open(), recording, { redact: portable.hide }), { id, way, identity, assertDone });
+  return watched(recordCassette(opened, recording, { redact: portable.hide }), { id, way, identity, assertDone });
+}
+
+/** The name of a model, its address and its parameters: models with equal identities can give the same answers. */
+export function identifyModel({ id, settings, contextWindow, answerSchemas }: Omit<Model, 'call'>): string {
+  return stableJson({ id, settings, contextWindow, answerSchemas });
 }
 
 /** Generated answers only stand in for a model that is not given. */

@@ -1,9 +1,10 @@
-/** Says before a live evaluation how many runs it has, what they will cost, and how many a difference of the asked size needs. */
+/** Says before a live evaluation how many runs it has, what they will cost, and how many cases a difference of the asked size needs. */
 import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { amountText, numberText, countTokens } from '../report/report-text.ts';
 import { hasVerdict, type EvalReport } from '../report/result.ts';
-import { computeMean, pairsNeeded } from '../statistics/statistics.ts';
+import { groupSameRequests, toAskedRequest } from '../report/same-requests.ts';
+import { computeMean, casesNeeded } from '../statistics/statistics.ts';
 import { answersFor, type SuiteModel } from './case-model.ts';
 
 export interface PlanOptions {
@@ -21,13 +22,13 @@ export interface EvalPlan {
   /** Runs of the model, over all cases, arms and repetitions. */
   readonly runs: number;
   readonly tokens?: number;
-  /** Only for a comparison: what it takes to detect the difference with a power of 80 %. */
-  readonly needed?: { readonly repetitions: number; readonly runs: number; readonly tokens?: number };
+  /** Only for a comparison: the different cases that detect the difference with a power of 80 %, and those there are. */
+  readonly needed?: { readonly cases: number; readonly known: number };
   readonly lines: readonly string[];
 }
 
-/** A sequential test needs more pairs than one of a fixed size if the difference is no larger than planned. */
-const SEQUENTIAL = 1.5;
+/** Attempts per case of an evaluation that stops when it is decided, if the caller names no number. */
+export const MOST_ATTEMPTS = 8;
 
 export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlier }: PlanOptions): EvalPlan {
   const asked = cases.filter((one) => answersFor(one, model) === undefined);
@@ -39,27 +40,29 @@ export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlie
   const first = `plan: ${amountText(runs, 'run')} of ${model.id} (${parts}), ${tokens(runs)}${perRun === undefined ? '' : ` (${perRun.from})`}`;
   const judged = asked.filter(
     ({ expect: { output, outcome, rubric } }) => output ?? outcome ?? (hasJudge ? rubric : undefined),
-  ).length;
-  const known = (count: number) => perRun && Math.round(count * perRun.tokens);
-  const plan = { runs, ...defined({ tokens: known(runs) }) };
+  );
+  const plan = { runs, ...defined({ tokens: perRun && Math.round(runs * perRun.tokens) }) };
   if (arms < 2) return { ...plan, lines: [first] };
-  const points = `${String(Math.round(detect * 100))} points`;
-  if (judged === 0)
+  if (judged.length === 0)
     return { ...plan, lines: [first, 'no case checks an outcome: a comparison would be invalid (add output checks)'] };
-  const pairs = pairsNeeded(detect);
-  const repetitions = Math.ceil(pairs / judged);
-  const all = asked.length * arms * repetitions;
-  const what = `${amountText(repetitions, 'repetition')} of ${amountText(judged, 'case')} with an outcome`;
-  const cost = `(${amountText(all, 'run')}, ${tokens(all)})`;
+  const known = groupSameRequests(judged.map(toAskedRequest)).length;
+  const need = casesNeeded(detect);
+  const points = (part: number): string => `${String(Math.round(part * 100))} points`;
+  const enough = known >= need ? '' : `; ${visibleText(known, points)}`;
+  const have = `the suite has ${numberText(known)} with an outcome${enough}`;
   return {
     ...plan,
-    needed: { repetitions, runs: all, tokens: known(all) },
-    lines: [first, `to detect ${points} with a power of 80 %: ${amountText(pairs, 'pair')}, so ${what} ${cost}`],
+    needed: { cases: need, known },
+    lines: [first, `to detect ${points(detect)} with a power of 80 %: ${amountText(need, 'different case')}; ${have}`],
   };
 }
 
-export function mostRepetitions({ needed }: EvalPlan): number {
-  return Math.min(1000, Math.ceil((needed?.repetitions ?? 1) * SEQUENTIAL));
+/** Repetitions make a flaky case more exact; only other cases show whether the skill helps with other requests. */
+function visibleText(known: number, points: (part: number) => string): string {
+  const visible = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1].find((part) => casesNeeded(part) <= known);
+  return visible === undefined
+    ? 'add cases, not repetitions: so few detect nothing'
+    : `add cases, not repetitions: so few detect ${points(visible)}`;
 }
 
 /** The mean of the last report with this model, else of any report with these cases, whose requests have the same size. */

@@ -14,6 +14,7 @@ import type { ReadOutput } from '../grade/output-files.ts';
 import { storeFiles, readOutputFiles } from './stored-outputs.ts';
 import { runChecker } from './run-checker.ts';
 import type { CaseModel } from './case-model.ts';
+import { requestConditions, watchRequest, type Conditions } from './conditions.ts';
 import type { Job } from './suite-jobs.ts';
 
 export interface CaseGrading {
@@ -49,16 +50,19 @@ interface Attempt extends AttemptBasis {
   readonly project: string;
 }
 
+/** The time limit is a budget of the run, so that its record shows it. This is for the sandbox and the checkers around the run. */
+const BEYOND_MS = 120_000;
+
 /** Rejects only with the abort reason; any other problem is an `error` result of this case. */
 export async function runCase(attempt: Attempt): Promise<CaseResult> {
   const { evalCase, signal, timeoutMs, model } = attempt;
-  const deadline = AbortSignal.timeout(timerMs(timeoutMs));
+  const deadline = AbortSignal.timeout(timerMs(timeoutMs + BEYOND_MS));
   const startedAt = performance.now();
   const broken = (reason: string, result?: AgentResult): CaseResult => {
     const empty = emptyResult(attempt);
     return {
       ...empty,
-      reason: deadline.aborted ? `timed out after ${String(timeoutMs / 1000)} s` : reason,
+      reason: deadline.aborted ? `the harness did not end within ${String((timeoutMs + BEYOND_MS) / 1000)} s` : reason,
       answer: result?.answer ?? '',
       cost: { ...empty.cost, wallMs: performance.now() - startedAt },
       run: result?.path,
@@ -67,7 +71,7 @@ export async function runCase(attempt: Attempt): Promise<CaseResult> {
   try {
     const result = await askAgent(attempt, AbortSignal.any([signal, deadline]));
     signal.throwIfAborted();
-    const failure = deadline.aborted ? '' : describeFailure(evalCase, model);
+    const failure = deadline.aborted ? '' : result.isTimeUp ? undefined : describeFailure(evalCase, model);
     return failure === undefined ? await graded(attempt, result) : broken(failure, result);
   } catch (error) {
     signal.throwIfAborted();
@@ -75,9 +79,15 @@ export async function runCase(attempt: Attempt): Promise<CaseResult> {
   }
 }
 
+function wallLimit({ evalCase, timeoutMs }: Attempt): number {
+  return Math.min(timeoutMs, evalCase.limits.wallMs ?? Infinity);
+}
+
 interface Ran extends AgentResult {
   readonly streamed: string;
   readonly workspace: WorkspaceFacts;
+  readonly given: Conditions;
+  readonly isTimeUp: boolean;
 }
 
 async function askAgent(attempt: Attempt, signal: AbortSignal): Promise<Ran> {
@@ -85,26 +95,36 @@ async function askAgent(attempt: Attempt, signal: AbortSignal): Promise<Ran> {
   const files = placeFiles(evalCase, project);
   let streamed = '';
   let workspace = NO_WORKSPACE;
+  let isTimeUp = false;
+  let given: Conditions = {};
+  const watched = watchRequest(model.model);
   const result = await runAgent({
     runtime,
-    model: model.model,
+    model: watched.model,
     request: evalCase.input,
-    budget: evalCase.limits,
+    budget: { ...evalCase.limits, wallMs: wallLimit(attempt) },
     files: executor === undefined ? files.map((file) => path.relative(project, file)) : files,
     protocol: evalCase.protocol,
     run: {
       directory: runs,
       host: { project },
       approve: async () => ({ verdict: evalCase.approve, scope: 'once', by: 'callback' }),
-      sinks: [({ event }) => void (event.type === 'answer-delta' && (streamed += event.text))],
+      sinks: [
+        ({ event }) => {
+          if (event.type === 'answer-delta') streamed += event.text;
+          isTimeUp ||= event.type === 'budget-end' && event.name === 'wallMs';
+        },
+      ],
+      keepsTools: true,
       execution: executor === undefined ? undefined : { executor, artifacts: false },
     },
     async beforeEnd(session) {
+      given = requestConditions({ request: watched.first(), session, runtime, project });
       workspace = await takeWorkspace(attempt, session, signal);
     },
     signal,
   });
-  return { ...result, streamed, workspace };
+  return { ...result, streamed, workspace, given, isTimeUp };
 }
 
 /** Reads the output files and runs the checkers while the workspace still exists. */
@@ -158,11 +178,11 @@ function describeFailure({ answers, expect }: EvalCase, model: CaseModel): strin
   }
 }
 
-async function graded(attempt: Attempt, { path: folder, streamed, workspace }: Ran): Promise<CaseResult> {
+async function graded(attempt: Attempt, { path: folder, streamed, workspace, given }: Ran): Promise<CaseResult> {
   if (folder === undefined) throw new Error('the run has no record');
   const { readOutput, checkers } = workspace;
   const runChecker: RunChecker | undefined = checkers && (async (check) => checkers.get(check) ?? NOT_RUN);
-  return gradeAttempt(attempt, emptyResult(attempt), { folder, streamed, readOutput }, runChecker);
+  return gradeAttempt(attempt, { ...emptyResult(attempt), given }, { folder, streamed, readOutput }, runChecker);
 }
 
 /** Grades the record of an attempt, and keeps the files that its case asks about. */

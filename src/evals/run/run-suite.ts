@@ -8,13 +8,14 @@ import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../re
 import { quietly, removeTree, sha256, makeFolders } from '#platform';
 import { readSurroundings, temporaryFolder, createRuntime, type Runtime } from '#runtime';
 import { makeTemporaryFolder } from '#sandbox';
+import { listConditions, type Conditions } from './conditions.ts';
 import { answersFor, openCaseModel, portableText, type SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
 import { type SkillSet, makeSkillSet, type SkillSetOptions } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
-import { jobKey, buildJobs, type ArmSkills, type Job } from './suite-jobs.ts';
+import { jobKey, buildJobs, orderJobs, type ArmSkills, type Job } from './suite-jobs.ts';
 import { readInstalledSkills, type InstalledSkill } from '../subjects/installed-skills.ts';
 
 export interface SuiteProgress {
@@ -104,7 +105,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
     for (const end of ends) if (end.status === 'rejected' && !signal.aborted) throw end.reason;
   };
   // Before each decision one attempt at every case runs; without decisions all attempts run at once.
-  const all = jobs.map((_, place) => place);
+  const all = orderJobs(jobs);
   const rounds =
     options.isDecided === undefined ? [all] : [...groupBy(all, (place) => String(jobs[place]?.attempt)).values()];
   let ran = 0;
@@ -178,14 +179,16 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
   // The run itself reports a file that cannot be read.
   const files = [...inputs, ...scripts].map((file) => quietly(() => sha256(readFileSync(file)), 'unreadable'));
   const executor = options.elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
-  const settings = { executor, more: options.settings ?? '' };
-  const key = jobKey(job, { skills: set.digest, model, files, settings });
+  const attempt = toAttempt(job, options);
+  const { timeoutMs } = attempt;
+  const { stopAfter = {}, settings = '' } = options;
+  const key = jobKey(job, { skills: set.skills, model, files, executor, timeoutMs, stopAfter, settings });
   // Recording a cassette needs a run.
   const known = options.updateCassettes === true ? undefined : kept?.find(key);
   const { id, name, place: at, input, tags } = evalCase;
   const result =
     known === undefined
-      ? await ready.run(toAttempt(job, options))
+      ? withConditions(await ready.run(attempt), listConditions({ evalCase, set, files, executor, timeoutMs, model }))
       : { ...known, case: id, name, place: at, input, tags, isCached: true };
   if (known === undefined) removals.push(removeTree(folder).catch(() => false));
   kept?.keep(key, result);
@@ -241,7 +244,7 @@ async function readySubject(
     (await environments.open(job)).runtime.startSession({ execution: { executor, artifacts: false } });
   return {
     set,
-    identity: `subject ${subjectName(subject)}`,
+    identity: stableJson(['subject', subjectName(subject), subject.program, subject.searchPath, subject.env]),
     run: (attempt) =>
       runSubjectCase({
         ...attempt,
@@ -253,6 +256,11 @@ async function readySubject(
         openSession: executor === undefined ? undefined : openSession,
       }),
   };
+}
+
+/** A broken attempt has no conditions: it is missing, whatever it was given. */
+function withConditions(result: CaseResult, known: Conditions): CaseResult {
+  return result.given === undefined ? result : { ...result, given: { ...known, ...result.given } };
 }
 
 function toAttempt(job: Job, { directory, timeoutMs, signal, grading = {} }: Suite['options']): AttemptBasis {

@@ -7,6 +7,7 @@ import { copyTree, makeFolders, sha256 } from '#platform';
 interface SetSkill {
   readonly name: string;
   readonly digest: string;
+  readonly source: string;
 }
 
 export interface SkillSet {
@@ -56,7 +57,7 @@ export async function makeSkillSet(
       signal,
     });
     if (copied.type === 'refused') throw unusable(folder, `cannot copy the skill: ${copied.message}`);
-    skills.push({ name, digest: copied.digest });
+    skills.push({ name, digest: copied.digest, source: source(folder) });
   }
   skills.sort((a, b) => compareText(a.name, b.name));
   return {

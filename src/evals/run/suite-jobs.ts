@@ -2,10 +2,11 @@
 import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
-import type { Arm } from '../report/result.ts';
+import { groupBy, type Arm } from '../report/result.ts';
 import { stableJson } from '#core';
 import { sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
+import type { SkillSet } from './skill-set.ts';
 
 export interface ArmSkills {
   readonly arm: Arm;
@@ -39,11 +40,35 @@ export function buildJobs(
   );
 }
 
-/** Covers everything that the outcome depends on; the position in the case file is not part of it. */
-export function jobKey(
-  { evalCase, arm, attempt }: Job,
-  parts: Readonly<Record<'skills' | 'model' | 'files' | 'settings', unknown>>,
-): string {
-  const { place: _place, name: _name, tags: _tags, files: _files, skills, ...rest } = evalCase;
-  return sha256(stableJson({ tool: VERSION, arm, attempt, case: { ...rest, target: skills.target ?? '' }, ...parts }));
+/**
+ * The places of the jobs in the order in which they run: the arms of an attempt one after the other, each as often first as the other, so that
+ * a server that slows down or changes does so for both.
+ */
+export function orderJobs(jobs: readonly Job[]): readonly number[] {
+  const pairs = groupBy(
+    jobs.map((_, place) => place),
+    (place) => JSON.stringify([jobs[place]?.evalCase.id, jobs[place]?.attempt]),
+  );
+  return [...pairs.values()].flatMap((places, pair) => (pair % 2 === 0 ? places : places.toReversed()));
+}
+
+/** What an outcome depends on besides its case. */
+export interface KeyParts {
+  readonly skills: SkillSet['skills'];
+  /** The model with its address and parameters, or the agent with its environment. */
+  readonly model: string;
+  /** Digests of the input files and the checker scripts, in the order of the case. */
+  readonly files: readonly string[];
+  readonly executor: string;
+  readonly timeoutMs: number;
+  readonly stopAfter: unknown;
+  readonly settings: unknown;
+}
+
+/** Covers everything that the outcome depends on. The folders of files, and where the case is written, are not part of it. */
+export function jobKey({ evalCase, arm, attempt }: Omit<Job, 'folders'>, parts: KeyParts): string {
+  const { place: _place, name: _name, tags: _tags, files, skills, ...rest } = evalCase;
+  const named = { ...rest, files: files.map((file) => path.basename(file)), target: skills.target ?? '' };
+  const machine = [process.platform, process.arch];
+  return sha256(stableJson({ tool: VERSION, machine, arm, attempt, case: named, ...parts }));
 }

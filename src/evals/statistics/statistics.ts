@@ -1,4 +1,4 @@
-/** Statistics of evaluations: confidence intervals, paired tests and detectable differences. Results are always finite. */
+/** Statistics of evaluations: rates, exact tails and detectable differences. Results are always finite. */
 import { invalidInput, type SkillError } from '#core';
 import type { Rate } from '../report/result.ts';
 
@@ -28,49 +28,16 @@ export function computeShare({ count, of }: Pick<Rate, 'count' | 'of'>): number 
   return of === 0 ? 0 : count / of;
 }
 
-export function mcNemar(better: number, worse: number): number {
-  requireCounts({ better, worse });
-  const differing = better + worse;
-  if (differing === 0) return 1;
-  return Math.min(1, 2 * binomialAtLeast(Math.max(better, worse), differing, 0.5));
-}
-
-export type MeanInterval = Readonly<Record<'mean' | 'low' | 'high', number>>;
-
-/** Outcomes of pairs: both passed, only the first, only the second, neither. */
-export type PairCounts = Readonly<Record<'both' | 'better' | 'worse' | 'neither', number>>;
-
 /**
- * The difference of two paired pass rates with Newcombe's 95 % interval (1998, method 10), which combines Wilson intervals. Unlike a bootstrap
- * it has a width when all pairs are equal.
+ * The number of different cases that detects a difference with a power of 80 %, before anything is known: pass rates are assumed to lie
+ * around 50 %, where most cases differ by chance, (1 + d^2) / 2 of them.
  */
-export function pairedInterval({ both, better, worse, neither }: PairCounts): MeanInterval {
-  const pairs = pairsIn({ both, better, worse, neither });
-  if (pairs === 0) return { mean: 0, low: -1, high: 1 };
-  const [first, second] = [computeRate(both + better, pairs), computeRate(both + worse, pairs)];
-  const [one, two] = [computeShare(first), computeShare(second)];
-  const product = both * neither - better * worse;
-  const margins = (both + better) * (worse + neither) * (both + worse) * (better + neither);
-  const correlation =
-    margins === 0 ? 0 : (product > 0 ? Math.max(0, product - pairs / 2) : product) / Math.sqrt(margins);
-  const width = (a: number, b: number): number => Math.sqrt(Math.max(0, a * a - 2 * correlation * a * b + b * b));
-  return {
-    mean: one - two,
-    low: Math.max(-1, one - two - width(one - first.low, second.high - two)),
-    high: Math.min(1, one - two + width(first.high - one, two - second.low)),
-  };
-}
-
-/**
- * The number of pairs that detects a difference with a power of 80 %, before anything is known: pass rates are assumed to lie around 50 %,
- * where most pairs differ by chance, (1 + d^2) / 2 of them.
- */
-export function pairsNeeded(difference: number): number {
+export function casesNeeded(difference: number): number {
   requireFinite(difference, 'the difference');
   const d = Math.min(1, Math.max(0.01, Math.abs(difference)));
   const share = (1 + d * d) / 2;
   let pairs = Math.max(6, Math.ceil(squaredNeed(d, share) / d ** 2));
-  while (pairs <= EXACT_PAIRS && !exactlyEnough(pairs, share, criticalCounts(pairs))(d)) pairs += 1;
+  while (pairs <= EXACT_PAIRS && !exactlyEnough(pairs, share, criticalCounts(pairs, ALPHA))(d)) pairs += 1;
   return pairs;
 }
 
@@ -79,25 +46,35 @@ const EXACT_PAIRS = 1_000;
 const ALPHA = 0.05;
 const POWER = 0.8;
 
+/** How much the differences of cases vary, and the size of those that are not 0. */
+export interface Spread {
+  readonly variance: number;
+  readonly size: number;
+}
+
 /**
- * The smallest difference d of two pass rates that `pairs` pairs detect with a power of 80 % in the exact McNemar test at 5 %. A share s of
- * the pairs differs: the observed share, but at least d. The power is
+ * The smallest mean difference d that `cases` cases detect with a power of 80 % in the exact test at `alpha`. A share s of the cases
+ * differs, each by `size`, so that they vary as observed: s * size^2 = variance + d^2. The power is
  *
- *     sum over k of P(K = k; pairs, s) * P(the test rejects | k pairs differ, each to the better with (1 + d/s) / 2)
+ *     sum over k of P(K = k; cases, s) * P(the test rejects | k cases differ, each to the better with (1 + d / (s * size)) / 2)
  *
- * and d is found by bisection. Above 1,000 pairs: pairs * d^2 = (1.960 * sqrt(s) + 0.842 * sqrt(s - d^2))^2. Returns 1 if nothing is detectable.
+ * and d is found by bisection. Above 1,000 cases: cases * d^2 = size^2 * (1.960 * sqrt(s) + 0.842 * sqrt(s - (d / size)^2))^2. Returns 1 if
+ * nothing is detectable.
  */
-export function smallestVisible(pairs: number, differing: number): number {
-  requireCounts({ pairs, differing });
-  if (pairs === 0) return 1;
-  const seen = Math.min(1, differing / pairs);
-  const isEnough =
-    pairs > EXACT_PAIRS
-      ? (d: number) => approximatelyEnough(pairs, d, Math.max(seen, d))
-      : exactlyEnough(pairs, seen, criticalCounts(pairs));
-  if (!isEnough(1)) return 1;
+export function smallestVisible(cases: number, { variance, size }: Spread, alpha = ALPHA): number {
+  requireCounts({ cases });
+  if (cases === 0) return 1;
+  const isExact = cases <= EXACT_PAIRS;
+  const critical = isExact ? criticalCounts(cases, alpha) : [];
+  const isEnough = (d: number): boolean => {
+    const unit = d / size;
+    const share = Math.min(1, Math.max(unit, (variance + d * d) / size ** 2));
+    if (unit > 1 || share === 0) return false;
+    return isExact ? exactlyEnough(cases, share, critical)(unit) : cases * unit * unit >= squaredNeed(unit, share);
+  };
+  if (!isEnough(size)) return 1;
   let low = 0;
-  let high = 1;
+  let high = size;
   while (high - low > 1e-4) {
     const middle = (low + high) / 2;
     if (isEnough(middle)) high = middle;
@@ -106,18 +83,12 @@ export function smallestVisible(pairs: number, differing: number): number {
   return high;
 }
 
-function approximatelyEnough(pairs: number, d: number, share: number): boolean {
-  return pairs * d * d >= squaredNeed(d, share);
-}
-
 function squaredNeed(d: number, share: number): number {
   return (Z_95 * Math.sqrt(share) + Z_80 * Math.sqrt(Math.max(0, share - d * d))) ** 2;
 }
 
-function exactlyEnough(pairs: number, seen: number, critical: readonly number[]): (d: number) => boolean {
+function exactlyEnough(pairs: number, share: number, critical: readonly number[]): (d: number) => boolean {
   return (d) => {
-    const share = Math.max(seen, d);
-    if (share === 0) return false;
     const improving = Math.min(1, (1 + d / share) / 2);
     let power = 0;
     for (let count = 0; count <= pairs && power < POWER; count += 1) {
@@ -130,12 +101,12 @@ function exactlyEnough(pairs: number, seen: number, critical: readonly number[])
 }
 
 /** For each number of differing pairs, how many must improve for the test to reject; one more than all if it never rejects. */
-function criticalCounts(pairs: number): readonly number[] {
+function criticalCounts(pairs: number, alpha: number): readonly number[] {
   const critical: number[] = [];
   let needed = 0;
   for (let count = 0; count <= pairs; count += 1) {
     // The critical count never decreases.
-    while (needed <= count && 2 * binomialAtLeast(needed, count, 0.5) > ALPHA) needed += 1;
+    while (needed <= count && 2 * binomialAtLeast(needed, count, 0.5) > alpha) needed += 1;
     critical.push(needed);
   }
   return critical;
@@ -186,6 +157,16 @@ export function computeMean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
+/** Pearson's correlation; undefined for fewer than three points, or if one of the two values never changes. */
+export function correlation(points: readonly (readonly [number, number])[]): number | undefined {
+  if (points.length < 3) return undefined;
+  const [x, y] = [computeMean(points.map(([one]) => one)), computeMean(points.map(([, one]) => one))];
+  const sum = (part: (a: number, b: number) => number): number =>
+    points.reduce((total, [a, b]) => total + part(a - x, b - y), 0);
+  const spread = Math.sqrt(sum((a) => a * a) * sum((_, b) => b * b));
+  return spread < 1e-9 ? undefined : sum((a, b) => a * b) / spread;
+}
+
 function requireCounts(values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values))
     if (!Number.isSafeInteger(value) || value < 0)
@@ -198,78 +179,6 @@ function requireFinite(value: number, name: string): void {
 
 function invalidNumber(message: string): SkillError {
   return invalidInput(message, 'a finite number', 'pass measured counts and amounts');
-}
-
-const MOST_WEALTH = 20;
-const GRID = 200;
-/** Keeps the largest bet finite. */
-const EDGE = 1 - 1e-9;
-
-/**
- * Intervals that stay valid when an evaluation stops as soon as the difference is decided: a betting confidence sequence for a bounded mean
- * (Waudby-Smith and Ramdas, 2024). For each possible mean m, a gambler with wealth 1 bets fixed fractions against it; the wealth
- *
- *     W(m) = average over bets L of the product over pairs x of (1 + L * (x - m)),   x = 1 better, -1 worse, 0 equal
- *
- * is a nonnegative supermartingale if m is the true mean, so that the chance that it ever reaches 20 is at most 5 % (Ville). The interval is
- * the set of m with W(m) < 20. Bets are averaged uniformly and do not adapt, so that cases may differ: by concavity of the logarithm a round
- * of cases with mean m earns no more than equal cases do. At m = 0 this is McNemar's test with a uniform mixture.
- */
-export function bettingInterval(counts: PairCounts): MeanInterval {
-  const { better, worse } = counts;
-  const pairs = pairsIn(counts);
-  if (pairs === 0) return { mean: 0, low: -1, high: 1 };
-  const mean = (better - worse) / pairs;
-  return { mean, low: boundary(counts, mean, -1), high: boundary(counts, mean, 1) };
-}
-
-export function bettingWealth(counts: PairCounts, mean: number): number {
-  const m = Math.max(-EDGE, Math.min(EDGE, mean));
-  return (computeWealth(counts, m, 1 / (1 + m)) + computeWealth(counts, m, -1 / (1 - m))) / 2;
-}
-
-function pairsIn({ both, better, worse, neither }: PairCounts): number {
-  return both + better + worse + neither;
-}
-
-/** The average over bets from 0 to `most`, by Simpson's rule on logarithms. */
-function computeWealth(counts: PairCounts, m: number, most: number): number {
-  const { better, worse } = counts;
-  const equal = pairsIn(counts) - better - worse;
-  // The peak narrows with the square root of the pairs.
-  const steps = 2 * Math.ceil(20 + 2 * Math.sqrt(pairsIn(counts)));
-  let sum = 0;
-  for (let step = 0; step <= steps; step += 1) {
-    const bet = (step / steps) * most;
-    const log = power(better, 1 + bet * (1 - m)) + power(worse, 1 - bet * (1 + m)) + power(equal, 1 - bet * m);
-    const weight = step === 0 || step === steps ? 1 : step % 2 === 1 ? 4 : 2;
-    sum += weight * Math.exp(log);
-  }
-  return sum / (3 * steps);
-}
-
-/** The logarithm of a power; rounding may make the factor negative at the largest bet. */
-function power(count: number, factor: number): number {
-  if (count === 0) return 0;
-  return factor <= 0 ? Number.NEGATIVE_INFINITY : count * Math.log(factor);
-}
-
-/** Searches from the end towards the mean for the first value that the data does not rule out. */
-function boundary(counts: PairCounts, mean: number, end: -1 | 1): number {
-  const isOut = (m: number): boolean => bettingWealth(counts, m) >= MOST_WEALTH;
-  let [out, inside]: [number, number] = [end, end];
-  for (let step = 0; step <= GRID; step += 1) {
-    inside = end + ((mean - end) * step) / GRID;
-    if (!isOut(inside)) break;
-    out = inside;
-  }
-  if (out === inside || inside === end) return inside;
-  for (let round = 0; round < 20; round += 1) {
-    const middle = (out + inside) / 2;
-    if (isOut(middle)) out = middle;
-    else inside = middle;
-  }
-  return out;
 }
 
 /** How often a case passed, of the attempts with a verdict. */

@@ -228,6 +228,7 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
     record.append({
       type: 'subject-end',
       exitCode: program.exitCode ?? null,
+      ...(isCrash(ended, transcript) ? { crashed: true } : {}),
       usd,
       files: [...files].map(([path, bytes]) => ({ path, bytes: bytes.length, digest: `sha256:${sha256(bytes)}` })),
     });
@@ -238,23 +239,28 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
     }
     if (stopped?.isLimit === true)
       record.append({ type: 'budget-end', name: stopped.name, used: stopped.limit, limit: stopped.limit });
-    const own = program.reason === 'timeout' && limits.wallMs !== undefined ? limits.wallMs : undefined;
-    if (own !== undefined) record.append({ type: 'budget-end', name: 'wallMs', used: own, limit: own });
-    record.end(...findOutcome(ended, own, transcript, skills));
+    const limit = program.reason === 'timeout' ? Math.min(ended.timeoutMs, limits.wallMs ?? Infinity) : undefined;
+    if (limit !== undefined) record.append({ type: 'budget-end', name: 'wallMs', used: limit, limit });
+    record.end(...findOutcome(ended, limit, transcript, skills));
   };
   return { advance, end };
 }
 
+/** An agent that took a turn and then died or flooded its output failed. One that never began may lack its model. */
+function isCrash({ end, stopped }: SubjectEnd, { error, turns }: Transcript): boolean {
+  if (stopped !== undefined || error !== undefined || turns === 0 || end.reason === 'timeout') return false;
+  return end.reason !== 'exited' || end.exitCode !== 0;
+}
+
 /** The exit code alone proves nothing: agents end with 0 after an error. */
 function findOutcome(
-  { end, stopped, errors, timeoutMs }: SubjectEnd,
-  ownMs: number | undefined,
+  { end, stopped, errors }: SubjectEnd,
+  limitMs: number | undefined,
   { error, isComplete, offered = [] }: Transcript,
   skills: readonly InstalledSkill[],
 ): [Exclude<RunInfo['outcome'], 'running'>, string] {
   if (stopped !== undefined) return ['degraded', `stopped after ${String(stopped.limit)} ${WORDS[stopped.name]}`];
-  if (ownMs !== undefined) return ['degraded', `stopped after ${String(ownMs)} ms`];
-  if (end.reason === 'timeout') return ['failed', `timed out after ${String(timeoutMs / 1000)} s`];
+  if (limitMs !== undefined) return ['degraded', `timed out after ${String(limitMs / 1000)} s`];
   if (end.reason === 'output') return ['failed', 'the transcript has more than 64 MiB'];
   const foreign = offered.filter((name) => !skills.some((skill) => skill.name === name));
   if (foreign.length > 0)

@@ -1,4 +1,6 @@
 /** One attempt at one case by another agent, graded from its record. */
+import { stableJson } from '#core';
+import { sha256 } from '#platform';
 import type { Session } from '#runtime';
 import type { RunChecker } from '../grade/checker.ts';
 import { CHECKER_MS } from '../grade/grade-run.ts';
@@ -27,7 +29,8 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
     const { folder, project, files } = await runSubject(attempt);
     const readOutput = (name: string): Buffer | undefined => files.get(name);
     const runChecks = checkerRunner(attempt.openSession, project, grading.checkerMs ?? CHECKER_MS);
-    return await gradeAttempt(attempt, empty, { folder, readOutput }, runChecks);
+    const given = { environment: sha256(stableJson([subject.program, subject.env])).slice(0, 16) };
+    return await gradeAttempt(attempt, { ...empty, given }, { folder, readOutput }, runChecks);
   } catch (error) {
     signal.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,9 +1,10 @@
 /**
  * Labels and trials of the trigger evaluation. A trial is one attempt with a verdict: a broken attempt counts neither as a miss nor as a
- * correct negative. Trials are identified by case and attempt, never by their text.
+ * correct negative. One that ran out of time is a miss, but no correct negative. Trials are identified by case and attempt, never by their
+ * text.
  */
 import type { EvalCase } from '../cases/case.ts';
-import { hasVerdict, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
+import { ENDED, hasVerdict, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
 
 export interface TriggerLabel {
@@ -36,6 +37,8 @@ export function collectTrials(cases: readonly EvalCase[], results: readonly Case
   return results.flatMap((result) => {
     const label = labels.get(result.case);
     if (label === undefined || !hasVerdict(result) || result.arm !== 'with') return [];
+    const isTimeUp = result.checks.some(({ id }) => id === `${ENDED}wallMs`);
+    if (isTimeUp && !isOwned(label) && agrees(label, result.loaded)) return [];
     return [{ case: result.case, label, loaded: unique(result.loaded) }];
   });
 }

@@ -20,14 +20,8 @@ import {
   type Rate,
 } from '../report/result.ts';
 import type { SuiteBasis } from '../run/run-suite.ts';
-import {
-  mcNemar,
-  pairedInterval,
-  computeRate,
-  smallestVisible,
-  type MeanInterval,
-  type PairCounts,
-} from '../statistics/statistics.ts';
+import { compareCases, type MeanInterval } from '../statistics/case-differences.ts';
+import { computeRate } from '../statistics/statistics.ts';
 import { writeDistractors } from '../trigger/distractors.ts';
 import { evaluateTrigger } from '../trigger/run-trigger.ts';
 import { isForTraining, toLabel } from '../trigger/trigger-trial.ts';
@@ -219,21 +213,16 @@ function passRate(results: readonly CaseResult[]): Rate {
 /** Cases are the unit, not attempts: the question is how the description does on other requests. */
 function comparedOn(mine: EvalReport, theirs: EvalReport) {
   const [own, others] = [verdicts(mine.results), verdicts(theirs.results)];
-  const counts: Record<keyof PairCounts, number> = { both: 0, better: 0, worse: 0, neither: 0 };
-  for (const [id, isPassed] of own) {
+  const cases = [...own].flatMap(([id, isPassed]) => {
     const other = others.get(id);
-    if (other === undefined) continue;
-    counts[isPassed ? (other ? 'both' : 'better') : other ? 'worse' : 'neither'] += 1;
-  }
-  const pairs = counts.both + counts.better + counts.worse + counts.neither;
-  const [difference, p] = [pairedInterval(counts), mcNemar(counts.better, counts.worse)];
+    return other === undefined ? [] : [{ seen: Number(isPassed) - Number(other) }];
+  });
+  const compared = compareCases(cases);
   return {
     validation: passRate(mine.results),
     currentValidation: passRate(theirs.results),
-    difference,
-    p,
-    smallestVisible: smallestVisible(pairs, counts.better + counts.worse),
-    isImprovement: p < 0.05 && difference.low > 0,
+    ...compared,
+    isImprovement: compared.p < 0.05 && compared.difference.mean > 0,
   };
 }
 

@@ -33,6 +33,7 @@ type ModelMessage = ModelRequest['messages'][number];
 
 export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly id: string;
+  readonly settings?: string;
   readonly contextWindow?: number;
   readonly answerSchemas?: Model['answerSchemas'];
   /** Creates the provider's model with this `fetch` function. Called for each attempt, so that each has its own limits. */
@@ -54,11 +55,11 @@ const MAX_SIGNATURES = 2_000;
  * budgets and records are ours.
  */
 export function aiSdkModel(options: AdapterOptions): Model {
-  const { id, contextWindow, answerSchemas, retries: policy, surroundings, hide } = options;
+  const { id, settings, contextWindow, answerSchemas, retries: policy, surroundings, hide } = options;
   const signatures = new Map<string, SharedV3ProviderMetadata>();
   return {
     id,
-    ...defined({ contextWindow, answerSchemas }),
+    ...defined({ settings, contextWindow, answerSchemas }),
     call: async (request, callOptions): Promise<ModelAnswer> => {
       const listener = listenerFor(callOptions);
       const result = await withRetries(() => attempt(request, { ...options, signatures, listener }), {

@@ -1,7 +1,8 @@
 /** A model that plays given answers and fails on unexpected requests, for tests of code that calls models. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { quoted, SkillError, type Model, type ModelAnswer, type ModelRequest } from '#core';
+import { quoted, SkillError, stableJson, type Model, type ModelAnswer, type ModelRequest } from '#core';
+import { sha256 } from '#platform';
 import { splitIntoDeltas } from '../emit.ts';
 
 export interface ScriptedTurn {
@@ -65,6 +66,7 @@ export function openScripted(turns: readonly ScriptedTurn[], options: ScriptedOp
   };
   return {
     id,
+    settings: sha256(stableJson(turns)),
     contextWindow,
     requests,
     async call(request, callOptions) {

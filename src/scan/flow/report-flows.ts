@@ -22,11 +22,11 @@ const MAX_LINKS = 4;
 function findLinked(files: readonly ScanFile[], ends: readonly ScanFile[]): readonly ScanFile[] {
   let linked = ends.filter((file) => !isTest(file, files));
   for (let round = 0; round < MAX_LINKS; round += 1) {
-    const names = [...new Set(linked.flatMap(({ path, text }) => [linkName(path), ...sharedFiles(text)]))];
+    const names = [...new Set(linked.flatMap(({ path, text }) => [...linkNames(path), ...sharedFiles(text)]))];
     const isLinked = (file: ScanFile): boolean =>
       linked.includes(file) ||
       names.some((name) => file.text.includes(name)) ||
-      linked.some(({ text }) => text.includes(linkName(file.path)));
+      linked.some(({ text }) => linkNames(file.path).some((name) => text.includes(name)));
     const next = files.filter((file) => isLinked(file) && !isTest(file, files));
     if (next.length === linked.length) break;
     linked = next;
@@ -42,10 +42,11 @@ function isTest({ path }: ScanFile, files: readonly ScanFile[]): boolean {
   return files.every((file) => file.path !== 'SKILL.md' || !file.text.includes(name));
 }
 
-/** By this name another file imports or starts it; empty, so that all files have it, if it is too short to tell. */
-function linkName(path: string): string {
-  const stem = path.slice(path.lastIndexOf('/') + 1).replace(/\.\w{1,10}$/, '');
-  return stem.length >= 4 ? stem : '';
+/** By this name another file imports or starts it. A short one counts only with its extension or as the end of a path. */
+function linkNames(path: string): readonly string[] {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const stem = name.replace(/\.\w{1,10}$/, '');
+  return stem.length >= 4 ? [stem] : [name, `/${stem}'`, `/${stem}"`, `import ${stem}`, `from ${stem} `];
 }
 
 /** Files outside the skill through which scripts can pass data. */

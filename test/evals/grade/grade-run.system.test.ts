@@ -102,7 +102,7 @@ describe('broken runs', () => {
     );
   });
 
-  test('have no verdict after a cancellation or a timeout', async () => {
+  test('have no verdict after a cancellation, and fail after a timeout', async () => {
     const stop = new AbortController();
     const stopping = played([
       () => {
@@ -116,12 +116,14 @@ describe('broken runs', () => {
     ]);
     const slow = played([() => new Promise(() => undefined)]);
     const late = await ran([], { played: slow, budget: { wallMs: 40 } });
-    expect(graded({ trigger: false }, late.facts)[0]).toMatch(/^trigger: error, the run timed out: /);
-    // If the case itself sets the time limit, the limit was exceeded.
+    const ended = 'ended.wallMs: failed, the run exceeded its time limit of 40 ms';
+    expect(graded({ trigger: false }, late.facts)).toEqual(['trigger: passed', ended]);
     expect(graded({ trigger: false }, late.facts, { limits: { wallMs: 40 } })).toEqual([
       'trigger: passed',
       'limits.wallMs: failed, the limit ended the run',
+      ended,
     ]);
+    expect(graded({ outcome: ['degraded'] }, late.facts)).toEqual(['outcome: passed']);
   });
 
   test('are graded if the case expects that outcome', async () => {
@@ -139,6 +141,7 @@ describe('broken runs', () => {
     expect(graded({ trigger: true, outcome: ['done'] }, facts)).toEqual([
       'trigger: passed',
       expect.stringMatching(/^outcome: failed, it ended failed: run_script failed three times/),
+      expect.stringMatching(/^ended\.failure: failed, run_script failed three times/),
     ]);
   });
 });

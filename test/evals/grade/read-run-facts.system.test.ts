@@ -173,7 +173,7 @@ describe('grading again', () => {
       [evalCase({ trigger: true })],
     );
     expect(compareArms(results, { of: 'with', against: 'old' })).toMatchObject({
-      reason: 'no outcome was judged (1 case: no outcome has a verdict in both arms)',
+      reason: 'no outcome was judged (1 case: every attempt is missing)',
     });
   });
 

@@ -33,6 +33,7 @@ const EMPTY: RunFacts = {
     wallMs: 0,
   },
   budgetEnds: [],
+  hasCrashed: false,
   broken: '',
   end: 0,
 };

@@ -148,7 +148,7 @@ describe('duplicates', () => {
         { input: base, output: GOOD },
         { input: `${base.toUpperCase()}!`, output: GOOD },
         { input: base.replace('small ', ''), output: GOOD },
-        { input: base.replace('house', 'boat').replace('2024', '1999'), output: GOOD },
+        { input: base.replace('house', 'boat').replace('2024', '1999'), output: { contains: 'another one' } },
       ]),
     ).toEqual(['warning duplicate', 'warning duplicate']);
   });

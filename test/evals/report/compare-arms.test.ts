@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { compareArms, isComparison } from '../../../src/evals/report/compare-arms.ts';
+import { verdictOfDifference } from '../../../src/evals/report/report-text.ts';
 import { exitOf, makeReport, verdictOf } from '../../../src/evals/report/report.ts';
 import {
   ARMS,
@@ -21,8 +22,8 @@ function outcome(id: string, isPassed: boolean, more: Partial<CaseResult> = {}):
   return caseResult(id, { status, checks: [checkResult('output[0]', status)], model: LIVE, ...more });
 }
 
-function compared(results: readonly CaseResult[], of: Arm, against: Arm, isSequential = false): Comparison {
-  const comparison = compareArms(results, { of, against, isSequential });
+function compared(results: readonly CaseResult[], of: Arm, against: Arm, looks = 1): Comparison {
+  const comparison = compareArms(results, { of, against, looks });
   return isComparison(comparison) ? comparison : expect.fail(comparison.reason);
 }
 
@@ -43,7 +44,7 @@ describe('two arms', () => {
       outcome('b', true, { arm: 'without' }),
       outcome('c', true),
       outcome('c', true, { arm: 'without' }),
-      // Cases without a verdict in both arms are not compared.
+      // Attempts that broke or did not run are missing.
       outcome('d', true),
       caseResult('d', { arm: 'without', status: 'error', reason: 'it broke', model: LIVE }),
       outcome('e', true),
@@ -51,22 +52,25 @@ describe('two arms', () => {
     expect(compared(results, 'with', 'without')).toEqual({
       of: 'with',
       against: 'without',
-      cases: 3,
-      pairs: 3,
-      passed: { of: 2, against: 2 },
-      better: 1,
+      cases: 5,
+      pairs: 5,
+      passed: { of: 4, against: 2 },
+      missing: { of: 0, against: 2 },
+      better: 3,
       worse: 1,
-      difference: { mean: 0, low: expect.any(Number), high: expect.any(Number) },
+      difference: { mean: 0.2, low: expect.any(Number), high: expect.any(Number) },
       method: 'fixed',
       p: 1,
       smallestVisible: 1,
-      excluded: {
-        checks: [],
-        cases: ['d', 'e'].map((id) => ({ case: id, reason: expect.stringMatching(/^no outcome/) })),
-      },
+      differing: [],
+      used: undefined,
+      merged: [],
+      excluded: { checks: [], cases: [] },
       sayNothing: [
         { case: 'a', check: 'output[0]' },
         { case: 'c', check: 'output[0]' },
+        { case: 'd', check: 'output[0]' },
+        { case: 'e', check: 'output[0]' },
       ],
       tokens: { of: 110, against: 110 },
       wallMs: { of: 5, against: 5 },
@@ -91,22 +95,107 @@ describe('two arms', () => {
     expect(compared(results, 'with', 'old').tokens).toEqual({ of: 5_000, against: 110 });
   });
 
-  test('pair attempts by their number, and count the repetitions of a deterministic model once', () => {
+  test('count a case once, however often it is repeated', () => {
     const repeated = (arm: Arm, passed: readonly boolean[], way: 'live' | 'rules' = 'live') =>
       passed.map((one, place) => outcome('a', one, { arm, attempt: place + 1, model: { id: way, way } }));
-    const { cases, pairs, better, worse } = compared(
+    const { cases, pairs, better, worse, missing, difference } = compared(
       [...repeated('with', [true, true, true, false]), ...repeated('without', [false, true, false])],
       'with',
       'without',
     );
-    expect([cases, pairs, better, worse]).toEqual([1, 3, 2, 0]);
+    expect([cases, pairs, better, worse, missing]).toEqual([1, 4, 1, 0, { of: 0, against: 1 }]);
+    expect(difference.mean).toBeCloseTo(3 / 4 - 1 / 3, 12);
     const fixed = [...repeated('with', [true, true], 'rules'), ...repeated('without', [false, false], 'rules')];
-    expect(compared(fixed, 'with', 'without')).toMatchObject({ cases: 1, pairs: 1, better: 1, p: 1 });
+    expect(compared(fixed, 'with', 'without')).toMatchObject({ cases: 1, pairs: 2, better: 1, p: 1 });
+  });
+
+  test('have a verdict only if it holds whatever the missing attempts would have been', () => {
+    const ten = arms('with', 'without', 10);
+    const withMissing = (count: number, arm: Arm) =>
+      ten.map((result, place) =>
+        result.arm === arm && place < 2 * count
+          ? caseResult(result.case, { arm, status: 'error', reason: 'reset', model: LIVE })
+          : result,
+      );
+    const verdict = (results: readonly CaseResult[]) => verdictOfDifference(compared(results, 'with', 'without'));
+    expect([0, 4, 5].map((count) => verdict(withMissing(count, 'with')))).toEqual([
+      'better',
+      'better',
+      'no clear difference',
+    ]);
+    expect([4, 5].map((count) => verdict(withMissing(count, 'without')))).toEqual(['better', 'no clear difference']);
+  });
+
+  test('are failures if a limit or a crash ended the run, whatever the answer says', () => {
+    const ended: CheckResult = { ...checkResult('ended.turns', 'failed'), kind: 'outcome' };
+    const results = arms('with', 'without', 8).map((result) =>
+      result.arm === 'with' ? { ...result, checks: [...result.checks, ended] } : result,
+    );
+    expect(compared(results, 'with', 'without')).toMatchObject({ better: 0, passed: { of: 0, against: 0 } });
+  });
+
+  test('are compared only if they were given the same, except the skill', () => {
+    const given = (arm: Arm) => ({ request: 'a', budget: 'b', ...(arm === 'with' ? { 'skill tables': 'c' } : {}) });
+    const results = arms('with', 'without', 8).map((result) => ({ ...result, given: given(result.arm) }));
+    expect(verdictOfDifference(compared(results, 'with', 'without'))).toBe('not used: no effect can be claimed');
+    const used = results.map((result) => (result.arm === 'with' ? { ...result, loaded: ['tables'] } : result));
+    expect(compared(used, 'with', 'without')).toMatchObject({
+      differing: ['skill tables'],
+      used: { count: 8, of: 8 },
+      p: expect.closeTo(2 / 256, 12),
+    });
+    for (const key of ['budget', 'request', 'tool run_command', 'skills'])
+      expect(
+        compareArms(
+          used.map((result, place) => (place === 3 ? { ...result, given: { ...result.given, [key]: 'x' } } : result)),
+          { of: 'with', against: 'without' },
+        ),
+      ).toMatchObject({ reason: `the arms differ in more than the skill: ${key}` });
+  });
+
+  test('give no credit to a skill in cases that did not load it', () => {
+    const results = arms('with', 'without', 12).map((result, place) => ({
+      ...result,
+      given: Object.fromEntries(result.arm === 'with' ? [['skill tables', 'a']] : []),
+      loaded: result.arm === 'with' && place < 10 ? ['tables'] : [],
+    }));
+    const { difference, p, used } = compared(results, 'with', 'without');
+    expect([difference.mean, difference.low <= 0, p >= 0.05, used]).toEqual([1, true, true, { count: 5, of: 12 }]);
+  });
+
+  test.each([
+    ['identical', ['Count the lines of the file', 'Count the lines of the file'], ['a', 'b'], [['c0', 'c1']]],
+    ['different in case, space and punctuation', ['Count the lines!', ' count  the LINES'], ['a', 'b'], [['c0', 'c1']]],
+    ['different in a number', ['Say hello (1)', 'Say hello (2)'], ['a', 'a'], [['c0', 'c1']]],
+    ['different in a number and its answer', ['What is 2 and 3?', 'What is 4 and 5?'], ['a', 'b'], []],
+    [
+      'different in one word of many',
+      [
+        'Please count all the lines of the file and then tell me the number of them',
+        'Please count all the lines of the file and then tell me the number of these',
+      ],
+      ['a', 'a'],
+      [['c0', 'c1']],
+    ],
+    ['different', ['Count the lines', 'Count the words'], ['a', 'a'], []],
+    ['identical in Chinese', ['统计这个文件的行数，谢谢', '统计这个文件的行数。谢谢'], ['a', 'a'], [['c0', 'c1']]],
+    ['without words', ['???', '!!!'], ['a', 'a'], []],
+  ])('merge requests that are %s', (_name, inputs, expectations, merged) => {
+    const results = inputs.flatMap((input, place) =>
+      (['with', 'without'] as const).map((arm) =>
+        outcome(`c${String(place)}`, true, { arm, input, given: { expectations: expectations[place] ?? '' } }),
+      ),
+    );
+    const comparison = compared(results, 'with', 'without');
+    expect([comparison.merged, comparison.cases]).toEqual([merged, 2 - merged.length]);
+    // Other files make other cases.
+    const apart = results.map((one) => ({ ...one, given: { ...one.given, workspace: one.case } }));
+    expect(compared(apart, 'with', 'without').merged).toEqual([]);
   });
 
   test('after early stopping have a p-value and an interval that agree', () => {
     for (const count of [3, 7, 8, 12]) {
-      const { p, difference, method } = compared(arms('with', 'without', count), 'with', 'without', true);
+      const { p, difference, method } = compared(arms('with', 'without', count), 'with', 'without', 4);
       expect([method, count, p < 0.05, difference.low > 0]).toEqual(['sequential', count, count >= 8, count >= 8]);
     }
   });

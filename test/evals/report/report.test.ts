@@ -71,10 +71,10 @@ describe('a report', () => {
           expect([passRate.count, passRate.of]).toEqual([totals.passed, totals.passed + totals.failed]);
           expect(cost.inputTokens).toBe(100 * results.filter((result) => result.arm === arm).length);
         }
-        for (const { pairs, passed, better, worse, difference } of comparisons) {
-          expect(passed.of - passed.against).toBe(better - worse);
-          expect(difference.mean).toBeCloseTo((better - worse) / pairs, 9);
+        for (const { cases, pairs, passed, missing, better, worse, difference, p } of comparisons) {
+          expect([better + worse <= cases, passed.of + missing.of <= pairs]).toEqual([true, true]);
           expect(difference.low <= difference.mean && difference.mean <= difference.high).toBe(true);
+          expect(p < 0.05).toBe(difference.low > 0 || difference.high < 0);
         }
         const baselines = arms.filter(({ arm }) => arm !== 'with' && arms[0]?.arm === 'with').length;
         expect(comparisons.length + uncompared.length).toBe(baselines);

@@ -40,7 +40,12 @@ flaky      sum (with) passes 2 of 3
 
 with the skill against without the skill, outcomes only
   +30 points (+5 to +55), p 0.070: no clear difference on these cases
-  20 pairs of 10 cases: 7 better, 1 worse, 12 equal; with 15, without 9 of 20 passed
+  10 different cases: 7 better, 1 worse, 2 equal
+  with 15, without 9 of 20 attempts passed
+  the arms differ in: skill tables
+  the skill was loaded in 18 of 20 attempts
+  missing: with 1, without 0 of 20 (the interval holds whatever they would have been)
+  near-identical, counted once: count + count-again
   not compared: 1 case (its answers are scripted), 12 trigger checks
   smallest detectable difference: 38 points
   per run: tokens 42,000 against 31,000, time 1 min 4 s against 41.0 s

@@ -130,7 +130,7 @@ describe('a suite', () => {
     );
   });
 
-  test('reports timeouts, model failures and mismatched scripts as errors with a reason', async () => {
+  test('reports model failures and mismatched scripts as errors with a reason, and timeouts as failures', async () => {
     const { options } = setUp();
     const script = (turns: readonly unknown[]) => ({ answers: { type: 'script', turns } }) as const;
     const { answers: _none, ...nobody } = evalCase('nobody');
@@ -148,7 +148,7 @@ describe('a suite', () => {
       ],
     });
     expect(results.map(({ case: id, status, reason }) => [id, status, reason.split('\n')[0]])).toEqual([
-      ['hangs', 'error', 'timed out after 0.05 s'],
+      ['hangs', 'failed', ''],
       ['breaks', 'error', 'the model failed: the server is on fire'],
       ['too-many', 'error', expect.stringContaining('1 of 3 turns were not requested')],
       ['no-script', 'error', expect.stringContaining('turns[0]')],

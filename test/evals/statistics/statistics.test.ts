@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 
 import {
   binomialAtLeast,
-  mcNemar,
+  casesNeeded,
+  correlation,
+  declineP,
+  holm,
   computeMean,
   computeRate,
   computeShare,
@@ -68,60 +71,105 @@ describe('a rate', () => {
   });
 });
 
-describe('the exact McNemar test', () => {
-  test('is the sum over all splits that are at least as uneven', () => {
-    for (let better = 0; better <= 14; better += 1)
-      for (let worse = 0; worse <= 14; worse += 1)
-        expect([better, worse, rounded(mcNemar(better, worse))]).toEqual([
-          better,
-          worse,
-          rounded(mcNemarByHand(better, worse)),
-        ]);
-  });
-
-  test('does not overflow', () => {
-    expect(rounded(mcNemar(5_000, 5_000))).toBe(1);
-    expect(mcNemar(10_000, 0)).toBeLessThan(1e-300);
-    expect(rounded(mcNemar(110, 90))).toBe(rounded(mcNemarByHand(110, 90)));
-  });
-});
+/** Enumerates every outcome of every pair: better, worse or equal. */
+function powerByHand(pairs: number, d: number, share: number): number {
+  let power = 0;
+  for (let better = 0; better <= pairs; better += 1)
+    for (let worse = 0; worse + better <= pairs; worse += 1) {
+      if (better <= worse || mcNemarByHand(better, worse) > 0.05) continue;
+      const ways = Number(choose(pairs, better) * choose(pairs - better, worse));
+      const [up, down] = [(share + d) / 2, (share - d) / 2];
+      power += ways * up ** better * down ** worse * (1 - share) ** (pairs - better - worse);
+    }
+  return power;
+}
 
 describe('the smallest detectable difference', () => {
-  /** Enumerates every outcome of every pair: better, worse or equal. */
-  function powerByHand(pairs: number, d: number, share: number): number {
-    let power = 0;
-    for (let better = 0; better <= pairs; better += 1)
-      for (let worse = 0; worse + better <= pairs; worse += 1) {
-        if (better <= worse || mcNemarByHand(better, worse) > 0.05) continue;
-        const ways = Number(choose(pairs, better) * choose(pairs - better, worse));
-        const [up, down] = [(share + d) / 2, (share - d) / 2];
-        power += ways * up ** better * down ** worse * (1 - share) ** (pairs - better - worse);
-      }
-    return power;
-  }
-
   test.each([
     [8, 0],
-    [12, 3],
+    [12, 0.25],
     [20, 0],
-    [20, 8],
-    [30, 15],
-  ])('of %s pairs of which %s differ has a power of 80 %%', (pairs, differing) => {
-    const d = smallestVisible(pairs, differing);
-    const share = Math.max(differing / pairs, d);
-    expect(powerByHand(pairs, d, share)).toBeGreaterThanOrEqual(0.8);
+    [20, 0.4],
+    [30, 0.5],
+  ])('of %s cases with a variance of %s has a power of 80 %%', (cases, variance) => {
+    const d = smallestVisible(cases, { variance, size: 1 });
+    const share = (part: number): number => Math.min(1, Math.max(part, variance + part * part));
+    expect(powerByHand(cases, d, share(d))).toBeGreaterThanOrEqual(0.8);
     const less = d - 0.002;
-    expect(powerByHand(pairs, less, Math.max(differing / pairs, less))).toBeLessThan(0.8);
+    expect(powerByHand(cases, less, share(less))).toBeLessThan(0.8);
+    // Differences of half the size are found at half the size.
+    expect(smallestVisible(cases, { variance: variance / 4, size: 0.5 })).toBeCloseTo(d / 2, 3);
   });
 
-  test('is 1 for five pairs and decreases with more pairs', () => {
-    expect([0, 1, 5].map((pairs) => smallestVisible(pairs, 0))).toEqual([1, 1, 1]);
-    const seen = [10, 30, 100, 300, 1_000].map((pairs) => smallestVisible(pairs, Math.round(pairs / 5)));
+  test('is 1 for five cases and decreases with more cases', () => {
+    expect([0, 1, 5].map((cases) => smallestVisible(cases, { variance: 0, size: 1 }))).toEqual([1, 1, 1]);
+    const seen = [10, 30, 100, 300, 1_000].map((cases) => smallestVisible(cases, { variance: 0.2, size: 1 }));
     expect(seen).toEqual(seen.toSorted((a, b) => b - a));
   });
 
   test('agrees between the exact and the approximate computation', () => {
-    expect(Math.abs(smallestVisible(1_000, 300) - smallestVisible(1_001, 300))).toBeLessThan(0.004);
+    const [exact = 0, about = 0] = [1_000, 1_001].map((cases) => smallestVisible(cases, { variance: 0.3, size: 1 }));
+    expect(Math.abs(exact - about)).toBeLessThan(0.004);
+  });
+});
+
+describe('the number of different cases', () => {
+  test('that a difference needs gives the exact test a power of 80 %', () => {
+    const needed = casesNeeded(0.3);
+    expect(powerByHand(needed, 0.3, (1 + 0.09) / 2)).toBeGreaterThanOrEqual(0.8);
+    expect(powerByHand(needed - 3, 0.3, (1 + 0.09) / 2)).toBeLessThan(0.8);
+    expect(casesNeeded(1)).toBe(6);
+    expect(casesNeeded(0.1)).toBeGreaterThan(3 * casesNeeded(0.2));
+  });
+});
+
+describe('a correlation', () => {
+  test('is that of Pearson, and unknown where nothing varies', () => {
+    expect(
+      correlation([
+        [1, 2],
+        [2, 4],
+        [3, 6],
+      ]),
+    ).toBeCloseTo(1, 12);
+    expect(
+      correlation([
+        [1, 1],
+        [2, 0],
+        [3, 1],
+        [4, 0],
+      ]),
+    ).toBeCloseTo(-0.4472, 4);
+    expect([
+      correlation([
+        [1, 1],
+        [2, 2],
+      ]),
+      correlation([
+        [1, 1],
+        [2, 1],
+        [3, 1],
+      ]),
+    ]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a fall of pass rates', () => {
+  test('is tested exactly, case by case and together', () => {
+    const fell = { before: { passed: 3, of: 3 }, after: { passed: 0, of: 3 } };
+    expect(declineP([fell])).toBeCloseTo(1 / 20, 12);
+    expect(declineP([fell, fell])).toBeCloseTo(1 / 400, 12);
+    expect(declineP([{ before: { passed: 1, of: 1 }, after: { passed: 0, of: 1 } }])).toBeCloseTo(0.5, 12);
+    expect(declineP([{ before: fell.after, after: fell.before }])).toBeCloseTo(1, 12);
+    expect(declineP([])).toBe(1);
+    const large = Array.from({ length: 300 }, () => ({ before: { passed: 5, of: 10 }, after: { passed: 5, of: 10 } }));
+    expect(declineP(large)).toBeGreaterThan(0.4);
+  });
+
+  test('of several cases is corrected for their number', () => {
+    expect(holm([0.01, 0.04, 0.03])).toEqual([true, false, false]);
+    expect(holm([0.01, 0.02, 0.03])).toEqual([true, true, true]);
+    expect(holm([])).toEqual([]);
   });
 });
 

@@ -82,7 +82,7 @@ describe('an agent as the subject', () => {
     expect(statusesOf(report)).toEqual({
       writes: 'passed',
       denies: 'passed',
-      hangs: 'error the run failed: timed out after 2 s',
+      hangs: 'failed',
       zero: 'error the run failed: Invalid API key',
       crashes: 'error the run failed: exit code 139: segmentation fault',
       foreign: 'error the run failed: the agent offers skills that are not installed here: installed-by-the-user',

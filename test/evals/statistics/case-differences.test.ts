@@ -1,0 +1,127 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { EFFECT_SUITES, NULL_SUITES, simulateSuites } from '../../../bench/eval-verdicts.ts';
+import { openRandom } from '../../../src/core/seeded-random.ts';
+import { compareCases, countLooks, isLook } from '../../../src/evals/statistics/case-differences.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { runs } from '../../property-runs.ts';
+
+const cases = (...seen: readonly number[]) => seen.map((one) => ({ seen: one }));
+const times = (count: number, seen: number): readonly number[] => Array.from({ length: count }, () => seen);
+
+/** The chance of a sum that is at least as great, over all signs. */
+function tailByHand(numbers: readonly number[], sign: 1 | -1): number {
+  const sizes = numbers.map((one) => Math.abs(one));
+  const reached = numbers.reduce((sum, one) => sum + one * sign, 0);
+  let count = 0;
+  for (let signs = 0; signs < 2 ** sizes.length; signs += 1) {
+    const sum = sizes.reduce((total, size, place) => total + (signs & (1 << place) ? size : -size), 0);
+    if (sum >= reached - 1e-9) count += 1;
+  }
+  return count / 2 ** sizes.length;
+}
+
+const difference = fc.integer({ min: -4, max: 4 }).map((quarters) => quarters / 4);
+
+describe('the test over cases', () => {
+  test('adds up all signs', () => {
+    fc.assert(
+      fc.property(fc.array(difference, { minLength: 1, maxLength: 10 }), (numbers) => {
+        const byHand = Math.min(1, 2 * Math.min(tailByHand(numbers, 1), tailByHand(numbers, -1)));
+        expect(compareCases(cases(...numbers)).p).toBeCloseTo(byHand, 9);
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
+
+  test('is the exact McNemar test for one attempt per case', () => {
+    expect(compareCases(cases(...times(8, 1))).p).toBeCloseTo(2 / 256, 12);
+    expect(compareCases(cases(...times(9, 1), -1, ...times(5, 0))).p).toBeCloseTo((2 * 11) / 1024, 12);
+    expect(compareCases(cases(...times(5, 1))).p).toBeCloseTo(2 / 32, 12);
+  });
+
+  verifies('EVAL-12', 'and its interval never contradict each other, and the interval contains the mean', () => {
+    const bounded = fc.tuple(difference, fc.double({ min: 0, max: 0.5, noNaN: true })).map(([seen, margin]) => ({
+      seen,
+      low: Math.max(-1, seen - margin),
+      high: Math.min(1, seen + margin),
+    }));
+    fc.assert(
+      fc.property(fc.array(bounded, { maxLength: 30 }), fc.integer({ min: 1, max: 5 }), (some, looks) => {
+        const { p, difference: interval } = compareCases(some, looks);
+        expect([p < 0.05, interval.low <= interval.mean, interval.mean <= interval.high]).toEqual([
+          interval.low > 0 || interval.high < 0,
+          true,
+          true,
+        ]);
+        expect([interval.low >= -1, interval.high <= 1]).toEqual([true, true]);
+      }),
+      { numRuns: runs(2000) },
+    );
+  });
+
+  test('has an interval with a width if all cases are equal, and none knows nothing', () => {
+    expect(compareCases([])).toEqual({ difference: { mean: 0, low: -1, high: 1 }, p: 1, smallestVisible: 1 });
+    const { low, high } = compareCases(cases(...times(8, 0))).difference;
+    expect([low < -0.2, high > 0.2]).toEqual([true, true]);
+    const widths = [2, 8, 32].map((count) => {
+      const { difference: of } = compareCases(cases(...times(3 * count, 1), ...times(count, -1), ...times(count, 0)));
+      return of.high - of.low;
+    });
+    expect(widths).toEqual(widths.toSorted((a, b) => b - a));
+  });
+
+  test('takes a thousand cases of any size', () => {
+    const random = openRandom(3);
+    const many = Array.from({ length: 1000 }, () => ({ seen: (random.below(201) - 90) / 100 }));
+    expect(compareCases(many).p).toBeLessThan(0.05);
+  });
+
+  test('looks after 1, 2, 4, 8 attempts and after the last one', () => {
+    const looks = (most: number) => Array.from({ length: most }, (_, at) => at + 1).filter((at) => isLook(at, most));
+    expect([looks(1), looks(3), looks(8), looks(12)]).toEqual([[1], [1, 2, 3], [1, 2, 4, 8], [1, 2, 4, 8, 12]]);
+    for (let most = 1; most <= 64; most += 1) expect(looks(most)).toHaveLength(countLooks(most));
+  });
+});
+
+describe('simulated suites', () => {
+  verifies('EVAL-12', 'without an effect end as better or worse at most in 5 %', () => {
+    const { better, worse, contradictions } = simulateSuites(NULL_SUITES);
+    expect([(better + worse) / NULL_SUITES.suites <= 0.05, contradictions]).toEqual([true, 0]);
+  });
+
+  verifies('EVAL-12', 'without an effect and with a broken network end as better or worse at most in 5 %', () => {
+    const { better, worse, contradictions } = simulateSuites({ ...NULL_SUITES, suites: 300, broken: 0.1 });
+    expect([(better + worse) / 300 <= 0.05, contradictions]).toEqual([true, 0]);
+  });
+
+  verifies('EVAL-12', 'that say that they can detect 30 points find them in at least 80 %', () => {
+    const { able, found, worse } = simulateSuites(EFFECT_SUITES);
+    expect([able > 100, found / able >= 0.8, worse]).toEqual([true, true, 0]);
+  });
+
+  test('that may stop after each look end as better or worse at most in 5 % without an effect', () => {
+    let wrong = 0;
+    const [suites, most] = [300, 8];
+    for (let suite = 1; suite <= suites; suite += 1) {
+      const random = openRandom(suite);
+      const seen = Array.from({ length: 8 + (suite % 20) }, () => ({ rate: random.below(1001), of: 0, against: 0 }));
+      for (let round = 1; round <= most; round += 1) {
+        for (const one of seen) {
+          if (random.below(1000) < one.rate) one.of += 1;
+          if (random.below(1000) < one.rate) one.against += 1;
+        }
+        if (!isLook(round, most)) continue;
+        const { p } = compareCases(
+          seen.map(({ of, against }) => ({ seen: (of - against) / round })),
+          countLooks(most),
+        );
+        if (p >= 0.05) continue;
+        wrong += 1;
+        break;
+      }
+    }
+    expect(wrong / suites).toBeLessThanOrEqual(0.05);
+  });
+});

@@ -1,0 +1,267 @@
+/** A useless skill must not look useful: each trap once ended as "better" with a p-value. */
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { ModelRequest } from '../../src/core/model.ts';
+import type { EvalCase } from '../../src/evals/cases/case.ts';
+import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
+import { jsonReport, readReport } from '../../src/evals/report/json.ts';
+import { verdictOf } from '../../src/evals/report/report.ts';
+import type { EvalReport } from '../../src/evals/report/result.ts';
+import { answerOf } from '../agent/support.ts';
+import { scratch } from '../skills/registry/support.ts';
+import { load, makeCase, thinking, writeSkills } from './eval-world.ts';
+
+const TOPICS =
+  'apples bridges candles deserts engines forests glaciers harbours islands jungles kettles lanterns'.split(' ');
+
+function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions {
+  const root = scratch();
+  return {
+    cases: [],
+    skills: writeSkills(path.join(root, 'skills'), ['tables']),
+    baseline: 'none',
+    concurrency: 4,
+    timeoutMs: 60_000,
+    directory: path.join(root, 'evals'),
+    executor: 'none',
+    places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
+    home: path.join(root, 'home'),
+    env: { PATH: process.env['PATH'] ?? '' },
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+const wants = (id: string, input: string, text = 'right'): EvalCase =>
+  makeCase(id, { input, expect: { output: [{ type: 'contains', text }] } });
+
+const different = (): readonly EvalCase[] =>
+  TOPICS.map((topic) => wants(topic, `Write about ${topic} and what ${topic} need`));
+
+/** The verdict on the skill, or why there is none. */
+function verdict({ comparisons: [compared], uncompared: [none] }: EvalReport): string {
+  return compared === undefined ? (none?.reason ?? 'nothing') : verdictOfDifference(compared);
+}
+
+const isGood = (answer: string): boolean => answer.includes('9:40') && answer.includes('platform 4');
+
+/** Cases that only a judge grades. With the skill answers are long and say so; both arms are equally wrong. */
+async function judged(holds: (answer: string, question: string) => boolean) {
+  const judge = {
+    id: 'judge',
+    asked: 0,
+    call({ messages }: ModelRequest) {
+      judge.asked += 1;
+      const question = messages.map(({ content }) => content).join('\n');
+      const [, answer = ''] = /<answer[^>]*>\n?([^]*?)\n?<\/answer>/.exec(question) ?? [];
+      const ids = [...question.matchAll(/\{"id":"([\w-]+)"/g)].map(([, id = '']) => id);
+      const verdict = holds(answer, question) ? 'yes' : 'no';
+      const evidence = answer.trim().slice(0, 20);
+      return Promise.resolve(
+        answerOf({ text: JSON.stringify({ verdicts: ids.map((id) => ({ id, verdict, evidence })) }) }, 0),
+      );
+    },
+  };
+  const model = thinking((_asked, turn, { system }) => {
+    if (!hasSkill(system)) return { text: 'I cannot help with this.' };
+    return turn === 0 ? load('tables') : { text: `The tables skill says: ${'this is a long answer. '.repeat(30)}` };
+  });
+  const line = { id: 'useful', text: 'The answer is useful.' };
+  const examples = [
+    { answer: 'The train leaves at 9:40 from platform 4.', holds: true },
+    { answer: 'A labelled answer that the judge gets wrong.', holds: true },
+  ];
+  const cases = TOPICS.map((topic, place) =>
+    makeCase(topic, {
+      input: `Write about ${topic} and what ${topic} need`,
+      expect: { rubric: [place === 0 ? { ...line, examples } : line] },
+    }),
+  );
+  return { report: await evaluate(setUp({ model, judge, cases })), judge };
+}
+
+const hasSkill = (system: string): boolean => system.includes('Works on tables');
+
+describe('an evaluation is not fooled by', () => {
+  test('tools that one arm lacks, or by a skill that is never loaded', async () => {
+    const model = thinking((_asked, _turn, { tools }) => ({
+      text: tools.some(({ name }) => name === 'search_skills') ? 'right' : 'wrong',
+    }));
+    const report = await evaluate(setUp({ model, cases: different() }));
+    expect([verdict(report), report.comparisons[0]?.better, report.comparisons[0]?.differing]).toEqual([
+      'not used: no effect can be claimed',
+      0,
+      ['skill tables'],
+    ]);
+  });
+
+  test('a description that is enough without the skill', async () => {
+    const model = thinking((asked, turn, { system }) => {
+      // Loaded in one case only, and right wherever the list of skills has it.
+      if (turn === 0 && hasSkill(system) && asked.includes('apples')) return load('tables');
+      return { text: hasSkill(system) ? 'right' : 'wrong' };
+    });
+    const report = await evaluate(setUp({ model, cases: different() }));
+    expect(verdict(report)).toBe('no clear difference');
+  });
+
+  test('cases that run out of time because of the skill', async () => {
+    const slow = TOPICS.slice(0, 6);
+    const model = thinking((asked, turn, { system }) => {
+      const isSlow = slow.some((topic) => asked.includes(topic));
+      if (!hasSkill(system)) return { text: isSlow ? 'right' : 'wrong' };
+      if (turn === 0) return load('tables');
+      return isSlow ? new Promise<never>(() => undefined) : { text: 'right' };
+    });
+    const report = await evaluate(setUp({ model, cases: different(), timeoutMs: 1500, concurrency: 12 }));
+    expect(verdict(report)).toBe('no clear difference');
+    expect(report.arms[0]?.passRate).toMatchObject({ count: 6, of: 12 });
+    const [compared] = report.comparisons;
+    expect([compared?.better, compared?.worse, compared?.missing]).toEqual([6, 6, { of: 0, against: 0 }]);
+    const late = report.results.find(({ case: id, arm }) => id === 'apples' && arm === 'with');
+    expect([late?.status, late?.loaded, late?.checks.map(({ id, status }) => `${id} ${status}`)]).toEqual([
+      'failed',
+      ['tables'],
+      ['ended.wallMs failed', 'output[0] failed'],
+    ]);
+  });
+
+  test('attempts that the network broke', async () => {
+    const lost = TOPICS.slice(0, 6);
+    const model = thinking((asked, turn, { system }) => {
+      if (!hasSkill(system)) return { text: 'wrong' };
+      if (turn === 0) return load('tables');
+      if (lost.some((topic) => asked.includes(topic))) throw new Error('connection reset');
+      return { text: 'right' };
+    });
+    const six = await evaluate(setUp({ model, cases: different().slice(0, 10) }));
+    expect([verdict(six), six.comparisons[0]?.missing]).toEqual(['no clear difference', { of: 6, against: 0 }]);
+    // Six of twelve are enough: the missing six cannot have been worse than without the skill.
+    const all = await evaluate(setUp({ model, cases: different() }));
+    expect(verdict(all)).toBe('better');
+  });
+
+  test('one case that is written eight times', async () => {
+    const model = thinking((_asked, turn, { system }) =>
+      hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
+    );
+    const same = TOPICS.slice(0, 8).map((topic, place) => wants(topic, `Count the lines, please (${String(place)}).`));
+    const report = await evaluate(setUp({ model, cases: same }));
+    expect([verdict(report), report.comparisons[0]?.cases, report.comparisons[0]?.merged.length]).toEqual([
+      'no clear difference',
+      1,
+      1,
+    ]);
+  });
+
+  test('one case that is repeated ten times', async () => {
+    const model = thinking((_asked, turn, { system }) =>
+      hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
+    );
+    const report = await evaluate(setUp({ model, cases: [wants('one', 'Count the lines')], repeat: 10 }));
+    expect([verdict(report), report.comparisons[0]?.cases, report.comparisons[0]?.pairs]).toEqual([
+      'no clear difference',
+      1,
+      10,
+    ]);
+  });
+
+  test('a request that loads the skill by its name', async () => {
+    const model = thinking(() => ({ text: 'right' }));
+    const named = TOPICS.map((topic) => wants(topic, `/tables write about ${topic}`));
+    const report = await evaluate(setUp({ model, cases: named }));
+    expect(verdict(report)).toMatch(/^the arms differ in more than the skill: .*request/);
+  });
+
+  test('a judge that likes long answers', async () => {
+    const { report, judge } = await judged((answer) => answer.length > 200);
+    expect(verdict(report)).toBe('the judge failed its control good-short');
+    expect(report.judge?.controls.filter(({ isKept }) => !isKept).map(({ name }) => name)).toEqual([
+      'good-short',
+      'bad-long',
+    ]);
+    expect(verdictOf(report).type).toBe('invalid');
+    // It is not asked about the cases.
+    expect(judge.asked).toBe(10);
+    const [first] = report.results;
+    expect(first?.checks.map(({ status, found }) => `${status}: ${found}`)).toEqual([
+      'error: the judge judge gave no answer: it failed its control good-short',
+    ]);
+  });
+
+  test('a judge that knows the arm', async () => {
+    const { report } = await judged((answer, question) => /load_skill|tables/.test(question) || isGood(answer));
+    expect([verdict(report), report.judge?.controls.every(({ isKept }) => isKept)]).toEqual([
+      'no clear difference',
+      true,
+    ]);
+  });
+
+  test('a judge that is honest, whose agreement, correlation and cost are reported', async () => {
+    const { report, judge } = await judged(isGood);
+    expect(verdict(report)).toBe('no clear difference');
+    expect(report.judge).toEqual({
+      id: 'judge',
+      controls: ['good-short', 'good-long', 'bad-short', 'bad-long', 'bad-command'].map((name) => ({
+        name,
+        isKept: true,
+        found: '',
+      })),
+      agreement: expect.objectContaining({ count: 1, of: 2 }),
+      controlCost: { calls: 14, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+      cost: { calls: judge.asked, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+    });
+    // The results are the same again if the report is read from its file.
+    expect(readReport(jsonReport(report))).toMatchObject({ type: 'report', report: { judge: report.judge } });
+  });
+
+  test('an evaluation that was stopped when it looked good', async () => {
+    const stop = new AbortController();
+    let runs = 0;
+    const model = thinking((_asked, turn, { system }) => {
+      if (turn === 0) runs += 1;
+      if (runs > 16) stop.abort();
+      return hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' };
+    });
+    const report = await evaluate(setUp({ model, cases: different(), signal: stop.signal, concurrency: 1 }));
+    expect(verdict(report)).toBe('stopped before all planned attempts ran (--resume goes on)');
+  });
+
+  test('a cached result of another server with the same model', async () => {
+    const root = scratch();
+    const serve = (settings: string, text: string) => ({
+      way: 'live' as const,
+      id: 'served/small',
+      open: () => ({ id: 'served/small', settings, call: () => Promise.resolve(answerOf({ text }, 0)) }),
+    });
+    const ask = async (settings: string, text: string): Promise<string> => {
+      const { baseline: _none, ...options } = setUp({
+        cases: [wants('one', 'Count')],
+        cache: path.join(root, 'cache'),
+      });
+      const [result] = (await evaluate({ ...options, model: serve(settings, text) })).results;
+      return `${result?.status ?? ''} ${String(result?.isCached)}`;
+    };
+    expect([
+      await ask('http://a.example/v1', 'right'),
+      await ask('http://a.example/v1', 'wrong'),
+      await ask('http://b.example/v1', 'wrong'),
+    ]).toEqual(['passed false', 'passed true', 'failed false']);
+  });
+
+  test('nothing: a skill that helps is better', async () => {
+    const model = thinking((_asked, turn, { system }) =>
+      hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
+    );
+    const report = await evaluate(setUp({ model, cases: different() }));
+    const [compared] = report.comparisons;
+    expect([verdict(report), compared?.cases, compared?.used, compared?.differing]).toEqual([
+      'better',
+      12,
+      { count: 12, of: 12 },
+      ['skill tables'],
+    ]);
+  });
+});
