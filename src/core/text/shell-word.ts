@@ -13,15 +13,25 @@ export function typedWord(word: string): string {
  * nor the end of a relative path matches. Returns undefined where the command does not name the folder.
  */
 export function folderPattern(folder: string, command: string): RegExp | undefined {
-  const escaped = folder.replaceAll(/[^\w@%+=:,./\u{80}-\u{10FFFF}-]/gu, String.raw`\$&`);
-  const spellings = [...new Set([folder, escaped])].filter((text) => command.includes(text));
+  const spellings = [...new Set([folder, escapeWord(folder)])].filter((text) => command.includes(text));
   if (spellings.length === 0) return undefined;
   const literal = spellings.map((text) => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)).join('|');
   return new RegExp(String.raw`(?:(?<![\p{L}\p{N}_.~}*?\]-])|(?<=\s-\w))(?:${literal})(?![\p{L}\p{N}_.-])`, 'gu');
 }
 
-/** The command with `folder` replaced by another folder. */
+function escapeWord(word: string): string {
+  return word.replaceAll(/[^\w@%+=:,./\u{80}-\u{10FFFF}-]/gu, String.raw`\$&`);
+}
+
+/** The command with `folder` replaced by another folder. One that could end quotes or be expanded in them replaces nothing. */
 export function replaceFolder(command: string, folder: string, by: string): string {
   const pattern = folderPattern(folder, command);
-  return pattern === undefined ? command : command.replaceAll(pattern, () => by);
+  if (pattern === undefined || /["'$`\\\p{Cc}]/u.test(by)) return command;
+  return command.replaceAll(pattern, (_, at: number) => (isQuoted(command.slice(0, at)) ? by : escapeWord(by)));
+}
+
+/** Whether text after this start of a command is in quotes. */
+function isQuoted(start: string): boolean {
+  const open = start.replaceAll(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '');
+  return /["']/.test(open);
 }
