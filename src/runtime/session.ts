@@ -16,7 +16,7 @@ import {
   type Vocabulary,
   type OfType,
 } from '#core';
-import { quietly, sha256 } from '#platform';
+import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
 import { decide, policyWithSkills, type Policy, type Access } from '#policy';
 import {
@@ -325,7 +325,7 @@ function toolName(
 
 /** What a refusal is about: the path, the command or the host of an action. */
 function findNamed(action: Action): string | undefined {
-  if ('url' in action) return quietly(() => new URL(action.url).host) ?? action.url;
+  if ('url' in action) return URL.canParse(action.url) ? new URL(action.url).host : action.url;
   if ('path' in action) return action.path;
   return 'command' in action ? action.command : undefined;
 }

@@ -86,7 +86,7 @@ describe('Ctrl-C at a terminal', needs('python3 with pty', 'bubblewrap'), () => 
   });
 
   test('at a question is no answer; the second ends the run with 130, and the run can be resumed', async () => {
-    const folder = project(call('echo 1'), { text: 'Counted.' });
+    const folder = project(call('expr 1'), { text: 'Counted.' });
     const { status } = await run(folder, [QUESTION, CTRL_C, STOPPED, CTRL_C]);
     const before = recorded(folder);
     expect([status, before]).toEqual([
