@@ -23,8 +23,9 @@ const HOST_PATH =
 const SKILL_PATH = '<skill>/<path in the skill>, or an absolute path in the folder of a skill.';
 
 /** A path of the project wins over the same path in a skill. */
-function isOfProject(path: string, { host, locate }: Offer): boolean {
-  return host !== undefined && (host.hasFile?.(path) === true || locate(path) === undefined);
+function isOfProject(path: string, offer: Offer): boolean {
+  const { host } = offer;
+  return host !== undefined && (host.hasFile?.(path) === true || offer.locate(path) === undefined);
 }
 
 function pathParameter(offer: Offer): ReturnType<typeof jsonSchema.text> {
