@@ -187,7 +187,7 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
         : undefined;
   return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
     nearest: near,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }
 

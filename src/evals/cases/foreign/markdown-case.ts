@@ -1,7 +1,7 @@
 /** Reads `*.eval.md`: a prompt and what must come of it, in sections or in tags. */
 import path from 'node:path';
 
-import { isObject, quoted, type JsonPath } from '#core';
+import { defined, isObject, quoted, type JsonPath } from '#core';
 import type { CaseFile } from '../draft.ts';
 import { ForeignExpectations, type ForeignCase } from './foreign-case.ts';
 
@@ -44,12 +44,12 @@ export function readMarkdownCase(file: CaseFile, { head, body }: MarkdownValue):
     file,
     at: [],
     id: path.basename(file.report.file).replace(/\.eval\.md$/i, ''),
-    written: {
+    written: defined({
       input: input.text,
-      ...(title === undefined ? {} : { name: title }),
-      ...(Array.isArray(head['tags']) ? { tags: head['tags'] } : {}),
+      name: title,
+      tags: Array.isArray(head['tags']) ? head['tags'] : undefined,
       ...expected.write(),
-    },
+    }),
   };
 }
 

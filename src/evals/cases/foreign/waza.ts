@@ -1,7 +1,7 @@
 /** Reads suites of waza: `eval.yaml` with shared graders, and tasks in it or in files of their own. */
 import path from 'node:path';
 
-import { isObject, quoted, type JsonPath } from '#core';
+import { defined, isObject, quoted, type JsonPath } from '#core';
 import { isPresent } from '#platform';
 import type { CaseFile } from '../draft.ts';
 import { addProblem, isClean } from '../problem.ts';
@@ -99,15 +99,15 @@ export function readWazaTask(
     expected.unread('inputs.environment is not read', [...at, 'inputs', 'environment']);
   const { id, name, tags } = task;
   const { trials_per_task: repeat } = shared.config;
-  const written = {
+  const written = defined({
     input: inputs['prompt'],
-    ...(shared.target === undefined ? {} : { skills: { target: shared.target } }),
-    ...(typeof name === 'string' ? { name } : {}),
-    ...(Array.isArray(tags) ? { tags: toTexts(tags) } : {}),
-    ...(typeof repeat === 'number' && repeat > 1 ? { repeat } : {}),
+    skills: shared.target === undefined ? undefined : { target: shared.target },
+    name: typeof name === 'string' ? name : undefined,
+    tags: Array.isArray(tags) ? toTexts(tags) : undefined,
+    repeat: typeof repeat === 'number' && repeat > 1 ? repeat : undefined,
     files: readFixtures(file, inputs['files'], [...at, 'inputs', 'files'], fixtureFolders(task, shared)),
     ...expected.write(),
-  };
+  });
   return isClean(file.report, since) ? [{ file, at, id: toTexts(id)[0], written }] : [];
 }
 
