@@ -18,7 +18,7 @@ import {
 import type { Run, RunOptions } from '#runtime';
 import { chooseProfile } from '#tools/profiles';
 import { startPlan } from './plan.ts';
-import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
+import { NOTHING_USED, budgetLeft, budgetText, wholeBudget } from './count-budget.ts';
 import { readPlanUpdate } from './plan-update.ts';
 import { openAgentTools } from './agent-tools.ts';
 import { childOptions, firstAncestry } from './subagent.ts';
@@ -286,7 +286,7 @@ async function untilStoppedOrDone(
     if (!stop.isTimeUp) return { outcome: 'cancelled', reason: interruptedText(stop.signal.reason) };
     const { limits, run } = parts;
     run.record({ type: 'budget-end', name: 'wallMs', used: limits.wallMs, limit: limits.wallMs });
-    return { outcome: 'degraded', reason: `the run exceeded its time limit of ${String(limits.wallMs)} ms` };
+    return { outcome: 'degraded', reason: budgetText('wallMs', limits.wallMs, limits.wallMs) };
   }
 }
 

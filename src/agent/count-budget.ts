@@ -92,16 +92,16 @@ export function endedBudget(used: Budget, limits: Budget): keyof Budget | undefi
   return (['turns', 'tokens', 'wallMs'] as const).find((name) => used[name] >= limits[name]);
 }
 
-const BUDGET_WORDS: Readonly<Record<keyof Budget, string>> = {
+const BUDGET_WORDS: Readonly<Record<Exclude<keyof Budget, 'wallMs'>, string>> = {
   turns: 'turns',
   toolCalls: 'tool calls',
   scriptRuns: 'script runs',
   contextTokens: 'tokens of one request',
   tokens: 'tokens',
-  wallMs: 'milliseconds',
 };
 
 export function budgetText(name: keyof Budget, used: number, limit: number): string {
+  if (name === 'wallMs') return `the run exceeded its time limit of ${String(limit)} ms`;
   return `the budget of ${BUDGET_WORDS[name]} is exhausted (${String(Math.round(used))} of ${String(limit)})`;
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { onTestFinished } from 'vitest';
+import { describe, onTestFinished } from 'vitest';
 
 import type { RunResult } from '../../../src/core/outputs.ts';
 import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
@@ -10,13 +10,23 @@ import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/ex
 import { landlockExecutor } from '../../../src/sandbox/executors/landlock/executor.ts';
 import { hasBroker } from '../../../src/sandbox/executors/landlock/version.ts';
 import { scratch, writeSkill } from '../../skills/registry/support.ts';
-import { PYTHON, has } from '../../needs.ts';
+import { PYTHON, needs, skipUnless } from '../../needs.ts';
 
-export const EXECUTORS: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>])[] = [
-  ...(has('bubblewrap') ? ([['bubblewrap', bubblewrapExecutor({ isKnown: true })]] as const) : []),
-  ...(has('namespaces') ? ([['namespaces', namespacesExecutor({})]] as const) : []),
-  ...(has('landlock') ? ([['landlock', landlockExecutor()]] as const) : []),
-].filter(() => hasBroker() && has('python3'));
+type Executor = NonNullable<ExecutionOptions['executor']>;
+
+const EXECUTORS = {
+  bubblewrap: () => bubblewrapExecutor({ isKnown: true }),
+  namespaces: () => namespacesExecutor({}),
+  landlock: () => landlockExecutor(),
+} as const;
+
+/** Describes the same for each executor that hides names when files are opened. */
+export function describeHiding(title: string, body: (executor: Executor) => void): void {
+  for (const name of ['bubblewrap', 'namespaces', 'landlock'] as const) {
+    const required = hasBroker() ? needs(name, 'python3') : skipUnless(false, 'Linux 5.19 or later with perl');
+    describe(`${title} under ${name}`, required, () => body(EXECUTORS[name]()));
+  }
+}
 
 /** Functions for the programs of the tests: what can be read of each file, and what stops a call. */
 const PRELUDE = `import errno, json, os, sys, threading, time
@@ -51,7 +61,7 @@ interface World {
 }
 
 export async function openWorld(
-  executor: NonNullable<ExecutionOptions['executor']>,
+  executor: Executor,
   { access = 'read', ...given }: { readonly access?: 'read' | 'write'; readonly project?: string } = {},
 ): Promise<World> {
   const folder = scratch();

@@ -14,11 +14,11 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { verifies } from '../../conformance/verifies.ts';
 
-import { EXECUTORS, openWorld, output } from './hidden-names-world.ts';
+import { describeHiding, openWorld, output } from './hidden-names-world.ts';
 
 let big: string | undefined;
 
@@ -45,7 +45,7 @@ afterAll(() => {
   if (big !== undefined) rmSync(path.dirname(big), { recursive: true });
 });
 
-describe.each(EXECUTORS)('a socket in a project under %s', (_, executor) => {
+describeHiding('a socket in a project', (executor) => {
   test('is not connected to, in a folder that can be written either', async () => {
     for (const access of ['read', 'write'] as const) {
       const { project, run } = await openWorld(executor, { access });
@@ -81,7 +81,7 @@ def connect(name, kind):
   });
 });
 
-describe.each(EXECUTORS)('files with secret names in a project under %s', (_, executor) => {
+describeHiding('files with secret names in a project', (executor) => {
   verifies(
     'EXEC-14',
     'stay hidden when an editor saves them by renaming, when they are created, linked or renamed, and in other case',
