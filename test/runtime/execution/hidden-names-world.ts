@@ -24,7 +24,9 @@ const EXECUTORS = {
 export function describeHiding(title: string, body: (executor: Executor) => void): void {
   for (const name of ['bubblewrap', 'namespaces', 'landlock'] as const) {
     const required = hasBroker() ? needs(name, 'python3') : skipUnless(false, 'Linux 5.19 or later with perl');
-    describe(`${title} under ${name}`, required, () => body(EXECUTORS[name]()));
+    describe(`${title} under ${name}`, required, () => {
+      body(EXECUTORS[name]());
+    });
   }
 }
 
