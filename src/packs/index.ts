@@ -4,7 +4,7 @@
  */
 
 // Which root, and which rules; every other function gets these settings.
-export { installFolderFor, packSettings, skillsFolder, type PackSettings } from './pack-settings.ts';
+export { packSettings, projectSkillsFolder, type PackSettings } from './pack-settings.ts';
 
 // What cannot be done is a value, or is thrown by functions that say so.
 export { accepted, isNotAllowed, packRefusal } from './problems.ts';

@@ -86,13 +86,19 @@ export function packSettings(
 }
 
 /** Where the vocabulary keeps skills: where it finds them, so in `DOCUMENT_ROOT/skills` if that is its only root. */
-export function installFolderFor(
+function installFolderFor(
   { installFolder, oneRoot }: Profile,
   { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
 ): Profile['installFolder'] {
   const documentRoot = oneRoot === 'document-root' ? (env['DOCUMENT_ROOT'] ?? '') : '';
   if (installFolder === undefined || documentRoot === '') return installFolder;
   return { ...installFolder, project: path.resolve(cwd, documentRoot, 'skills') };
+}
+
+/** Where `new` puts a skill. Outside of a project, the current folder becomes one. */
+export function projectSkillsFolder(profile: Profile, surroundings: Surroundings): string {
+  const top = projectTop(surroundings) ?? surroundings.cwd;
+  return skillsFolder(top, installFolderFor(profile, surroundings)?.project);
 }
 
 /** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder that does not exist. */

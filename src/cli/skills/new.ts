@@ -4,12 +4,11 @@ import { newSkillFiles, SKILL_PARTS } from '#skills';
 import { isSkillError, printable } from '#core';
 import { createTree, readTreeDigest } from '#platform';
 import { openTrust } from '#policy';
-import { projectTop } from '#runtime';
 import { defineCommand, list, option, type GlobalInvocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
-import { installFolderFor, skillsFolder } from '#packs';
+import { projectSkillsFolder } from '#packs';
 import { findProfile } from '#tools/profiles';
 
 export const command = defineCommand({
@@ -60,18 +59,14 @@ async function trustOwn(directory: string, home: string | undefined, terminal: T
   }
 }
 
-/** The folder that `install` uses. Outside of a project, the current folder becomes one. */
+/** The folder that `install` uses. */
 async function folderFor({
   flags,
   surroundings,
 }: GlobalInvocation & { readonly flags: { readonly dir?: string | undefined } }): Promise<string> {
-  const { cwd, home } = surroundings;
-  if (flags.dir !== undefined) return path.resolve(cwd, flags.dir);
+  if (flags.dir !== undefined) return path.resolve(surroundings.cwd, flags.dir);
   const { config } = await configFor({ flags, surroundings });
-  return skillsFolder(
-    projectTop({ cwd, home }) ?? cwd,
-    installFolderFor(findProfile(config.vocabulary), surroundings)?.project,
-  );
+  return projectSkillsFolder(findProfile(config.vocabulary), surroundings);
 }
 
 function parseParts(words: readonly string[] = []): readonly (typeof SKILL_PARTS)[number][] {
