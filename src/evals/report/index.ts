@@ -8,7 +8,6 @@ export { CHANGES } from './compare-reports.ts';
 export {
   chanceText,
   countTokens,
-  NOT_USED,
   modelsText,
   percentText,
   signedNumber,
