@@ -151,7 +151,7 @@ function readTexts(value: unknown): readonly string[] {
 }
 
 /** A suite needs both kinds, which no single draft can have. */
-const OF_THE_SUITE = ['no-negatives', 'no-positives'];
+const OF_THE_SUITE: ReadonlySet<string> = new Set(['no-negatives', 'no-positives']);
 
 /** Without the ids, which drafts do not have yet. */
 const DUPLICATE = 'another case asks nearly the same';
@@ -178,7 +178,7 @@ function findReasons(
   // A recorded answer does not matter for what a request gives away.
   const others = known.map((one) => ({ ...one, id: `known ${one.id}`, answers: undefined }));
   const findings = lintSuite([...others, ...cases], { kind: 'cases', skills: [folder] })
-    .filter((finding) => finding.file === file && !OF_THE_SUITE.includes(finding.rule))
+    .filter((finding) => finding.file === file && !OF_THE_SUITE.has(finding.rule))
     .map(({ line, rule, message }) => ({ line, message: rule === 'duplicate' ? DUPLICATE : message }));
   const reasons = new Map<WrittenDraft, string>();
   for (const { line, message } of [...problems, ...findings]) {
