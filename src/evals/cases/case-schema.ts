@@ -174,6 +174,7 @@ const CASE_PROPERTIES = {
   config: CONFIG,
   repeat: count('Number of attempts.', 1, MAX_REPEAT),
   tags: texts('Tags to select cases by.'),
+  draft: flag('Not confirmed by a person yet: the case is not run and counts in no verdict.'),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 export const EVAL_CASE_SCHEMA = jsonSchema.section('One case: request, skills and expectations.', CASE_PROPERTIES, [

@@ -30,6 +30,8 @@ export interface EvalCase {
   readonly repeat: number;
   readonly timeoutMs?: number;
   readonly tags: readonly string[];
+  /** Not confirmed by a person yet: listed, but not run. */
+  readonly isDraft?: true;
 }
 
 export interface CaseSkills {

@@ -143,6 +143,7 @@ function buildCase(
     repeat,
     timeoutMs: constraints.timeout_s === undefined ? undefined : constraints.timeout_s * 1000,
     tags: [...new Set(tags)],
+    ...(written.draft === true ? { isDraft: true } : {}),
   };
 }
 

@@ -7,9 +7,9 @@ import {
   comparisonTexts,
   confusedPairs,
   differenceText,
-  failuresFirst,
   isRated,
   listFacts,
+  listFailures,
   markdownText,
   numberText,
   rateText,
@@ -131,9 +131,7 @@ function confusionLines(trigger: TriggerReport): readonly string[] {
 
 function renderDetails(report: EvalReport): readonly string[] {
   const attemptName = attemptNames(report);
-  return failuresFirst(report.results)
-    .filter(({ status }) => status === 'failed' || status === 'error')
-    .map((result) => renderDetail(result, attemptName(result)));
+  return listFailures(report).map((result) => renderDetail(result, attemptName(result)));
 }
 
 function renderDetail({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {

@@ -214,6 +214,13 @@ export function failuresFirst(results: readonly CaseResult[]): readonly CaseResu
   return results.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]);
 }
 
+/** Failures and errors. A baseline that fails is counted in its arm, and says nothing against the skill; its errors are missing attempts. */
+export function listFailures({ results }: EvalReport): readonly CaseResult[] {
+  return failuresFirst(results).filter(
+    ({ arm, status }) => status === 'error' || (status === 'failed' && arm === 'with'),
+  );
+}
+
 export function brokenJudgeControls({ judge }: EvalReport): readonly JudgeControl[] {
   return judge === undefined ? [] : judge.controls.filter(({ isKept }) => !isKept);
 }

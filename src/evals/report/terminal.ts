@@ -7,9 +7,9 @@ import {
   comparisonTexts,
   confusedPairs,
   differenceText,
-  failuresFirst,
   isRated,
   listFacts,
+  listFailures,
   numberText,
   rateText,
   verdictText,
@@ -51,7 +51,7 @@ function verdictBlock(report: EvalReport, { width, style }: Look): readonly stri
 }
 
 function resultLines(report: EvalReport, look: Look): readonly string[] {
-  const bad = failuresFirst(report.results).filter(({ status }) => status === 'failed' || status === 'error');
+  const bad = listFailures(report);
   const attemptName = attemptNames(report);
   const left = bad.length - MOST_RESULTS;
   return [
