@@ -178,8 +178,8 @@ function withAnswer(
   return withExchange(conversation, { turn: state().turn, text, toolCalls: calls, ...outcome }, outputs);
 }
 
-function toPlanContext({ run, state, allowed, request }: AgentParts): PlanContext {
-  return { run, state: state(), allowed, request };
+function toPlanContext({ run, state, allowed, isLifted, request }: AgentParts): PlanContext {
+  return { run, state: state(), allowed, isLifted, request };
 }
 
 /** A model whose turns repeat the same actions this often with the same results makes no progress. */
