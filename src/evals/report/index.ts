@@ -8,9 +8,11 @@ export { CHANGES } from './compare-reports.ts';
 export {
   chanceText,
   countTokens,
+  listFailures,
   NOT_USED,
   modelsText,
   percentText,
+  quarantineText,
   signedNumber,
   summarizeReport,
   verdictOfDifference,
