@@ -9,7 +9,6 @@ export {
   chanceText,
   countTokens,
   listFailures,
-  NOT_USED,
   modelsText,
   percentText,
   quarantineText,
