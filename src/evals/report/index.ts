@@ -8,8 +8,10 @@ export { CHANGES } from './compare-reports.ts';
 export {
   chanceText,
   countTokens,
+  listFailures,
   modelsText,
   percentText,
+  quarantineText,
   signedNumber,
   summarizeReport,
   verdictOfDifference,

@@ -72,7 +72,11 @@ const REPORT: Shape = {
   results: [RESULT],
 };
 
-/** Only the report itself has optional parts. */
+const OPTIONAL_OF_RESULT: { readonly [key: string]: Shape } = {
+  quarantine: { until: 'string', passed: 'number', of: 'number' },
+};
+
+/** Only the report and its results have optional parts. */
 const OPTIONAL: { readonly [key: string]: Shape } = {
   trigger: TRIGGER,
   judge: {
@@ -95,9 +99,10 @@ function shapeProblem(value: unknown, shape: Shape, where: string): string | und
   const problem = firstProblem(Object.entries(shape), ([key, inner]) =>
     shapeProblem(value[key], inner, where === '' ? key : `${where}.${key}`),
   );
-  if (problem !== undefined || shape !== REPORT) return problem;
-  return firstProblem(Object.entries(OPTIONAL), ([key, inner]) =>
-    value[key] === undefined ? undefined : shapeProblem(value[key], inner, key),
+  const optional = shape === REPORT ? OPTIONAL : shape === RESULT ? OPTIONAL_OF_RESULT : {};
+  if (problem !== undefined) return problem;
+  return firstProblem(Object.entries(optional), ([key, inner]) =>
+    value[key] === undefined ? undefined : shapeProblem(value[key], inner, where === '' ? key : `${where}.${key}`),
   );
 }
 

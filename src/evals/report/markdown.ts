@@ -134,12 +134,13 @@ function renderDetails(report: EvalReport): readonly string[] {
   return listFailures(report).map((result) => renderDetail(result, attemptName(result)));
 }
 
-function renderDetail({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {
+function renderDetail(result: CaseResult, attempt: string): string {
+  const { case: id, name, place, status, reason, checks, quarantine } = result;
   const title = name === id ? cell(id) : `${cell(id)}: ${cell(name)}`;
   return [
     '',
     '',
-    `<details><summary><b>${status}</b> ${title}${attempt === '' ? '' : ` (${attempt})`}</summary>`,
+    `<details><summary><b>${quarantine === undefined ? status : 'flaky'}</b> ${title}${attempt === '' ? '' : ` (${cell(attempt)})`}</summary>`,
     '',
     `${cell(place.file)}:${String(place.line)}`,
     ...(reason === '' ? [] : ['', cell(reason, 500)]),
