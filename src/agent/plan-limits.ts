@@ -103,8 +103,7 @@ export function keepPlan(update: PlanUpdate | undefined, context: PlanContext): 
   const { run, state, request } = context;
   const { turn, plan: before } = state;
   const plan = before ?? startPlan(request);
-  const changed =
-    update === undefined ? { plan, problems: [] } : checked(applyPlanUpdate(plan, update), context);
+  const changed = update === undefined ? { plan, problems: [] } : checked(applyPlanUpdate(plan, update), context);
   const isSame =
     changed.plan === before || (before !== undefined && JSON.stringify(changed.plan) === JSON.stringify(before));
   if (!isSame) run.record({ type: 'plan', turn, plan: changed.plan });

@@ -175,7 +175,11 @@ describe('failures', () => {
   });
 
   test('three different mistakes are corrected; the sixth ends the run, named by the tool of the vocabulary', async () => {
-    const wrong = [{ skill: 'report', command: '' }, { skill: 'report' }, { skill: 'report', command: 'x', timeout: -1 }];
+    const wrong = [
+      { skill: 'report', command: '' },
+      { skill: 'report' },
+      { skill: 'report', command: 'x', timeout: -1 },
+    ];
     const mistakes = wrong.map((input): Line => ({ calls: [['skill_run', input]] }));
     const { agent } = await world();
     const corrected = await agent({ vocabulary: 'trpc', model: played([...mistakes, { text: 'ok' }]) });
