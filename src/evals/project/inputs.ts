@@ -7,6 +7,7 @@ import type { Runtime } from '#runtime';
 import type { EvalCase } from '../cases/case.ts';
 import type { CaseProblem } from '../cases/problem.ts';
 import { readCases } from '../cases/read-cases.ts';
+import type { WrittenThresholds } from '../report/thresholds.ts';
 import { lintSuite, type LintOptions } from '../lint/lint-suite.ts';
 import { skillFoldersAt, skillNameAt } from '../cases/suite.ts';
 import { raiseUsage } from './raise-usage.ts';
@@ -29,6 +30,7 @@ export interface EvalInputs {
   readonly skills: readonly string[];
   /** Of the files and of the suite as a whole; a file that was not read is a warning. */
   readonly problems: readonly CaseProblem[];
+  readonly thresholds: WrittenThresholds;
 }
 
 /** Folders of a project with cases outside of its skills. */
@@ -41,7 +43,7 @@ export function readInputs(options: InputOptions): EvalInputs {
   // A case file without skills next to it is about the skills of the project.
   const skills = brought.length > 0 ? brought : unique(runtime.index.skills.map(({ dir }) => dir));
   const knownSkills = skills.map((folder) => skillNameAt(folder) ?? path.basename(folder));
-  const { cases, problems: found, passedOver } = readCases(own, { knownSkills, newCassettes, signal });
+  const { cases, problems: found, passedOver, thresholds } = readCases(own, { knownSkills, newCassettes, signal });
   const { vocabulary } = runtime.config;
   const chosen = chooseCases(cases, suite);
   const problems = [
@@ -49,12 +51,13 @@ export function readInputs(options: InputOptions): EvalInputs {
     ...passedOver.map(({ file, reason }) => notRead(file, reason)),
     ...lintSuite(chosen, { kind: options.kind ?? 'cases', skills }),
   ];
-  if (vocabulary === undefined) return { cases: chosen, skills, problems };
+  if (vocabulary === undefined) return { cases: chosen, skills, problems, thresholds };
   // Cases run without the configuration of the project; a case may name another vocabulary.
   return {
     cases: chosen.map((one) => ({ ...one, config: { vocabulary, ...one.config } })),
     skills,
     problems,
+    thresholds,
   };
 }
 

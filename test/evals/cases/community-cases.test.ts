@@ -46,6 +46,7 @@ describe('evals.json of the community', () => {
       ],
       problems: [],
       passedOver: [],
+      thresholds: {},
       suites: [{ file, shape: 'evals', entries: 1 }],
       files: [file],
     });

@@ -24,6 +24,7 @@ describe('trigger sets', () => {
       ],
       problems: [],
       passedOver: [],
+      thresholds: {},
       suites: [{ file, shape: 'trigger-set', entries: 2 }],
       files: [file],
     });
