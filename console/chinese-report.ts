@@ -95,6 +95,8 @@ export const CHINESE_REPORT: Readonly<Record<string, string>> = {
   'generated answers; it counts in no pass rate': '回答由框架生成；不计入通过率',
   harness: '框架',
   in: '输入',
+  'in quarantine until {day}': '隔离至 {day}，不计入结果',
+  Quarantine: '隔离',
   'no score': '没有分数',
   'no verdicts': '没有判定',
   out: '输出',

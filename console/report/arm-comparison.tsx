@@ -1,7 +1,7 @@
 /** The comparison of two arms, with its uncertainty. */
 import type { JSX } from 'preact';
 
-import { chanceText, NOT_USED, signedNumber, verdictOfDifference } from '#evals/report';
+import { chanceText, signedNumber, verdictOfDifference } from '#evals/report';
 import type { Comparison } from './data.ts';
 import { counted, t } from '../language.ts';
 import { Facts } from '../parts/parts.tsx';
@@ -25,7 +25,7 @@ export function ArmComparison({ comparison }: { readonly comparison: Comparison 
         <p class="headline">
           <b class={verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : ''}>{points(difference.mean)}</b>{' '}
           <span class="faint">
-            {verdict === NOT_USED ? t(NOT_USED) : t('{verdict} on these cases', { verdict: t(verdict) })}
+            {comparison.used?.count === 0 ? t(verdict) : t('{verdict} on these cases', { verdict: t(verdict) })}
           </span>
         </p>
         <DifferencePlot comparison={comparison} label={interval} />

@@ -22,7 +22,7 @@ export {
   type SkillHead,
   type SkillRoot,
 } from './skill.ts';
-export { isFolderName, isValidName, readName, toSlug } from './skill-name.ts';
+export { isValidName, readName, toSlug } from './skill-name.ts';
 export {
   collisionKey,
   listParentFolders,

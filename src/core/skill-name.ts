@@ -1,5 +1,4 @@
 /** Validation of skill names. */
-import { toRelativePath } from './path.ts';
 import { cleanText, findHidden, countCharacters } from './text/text.ts';
 
 const MAX_NAME = 64;
@@ -35,17 +34,6 @@ export function isValidName(name: string | undefined): name is string {
   if (name === undefined) return false;
   const reading = readName(name);
   return reading.name === name && reading.problem === undefined && reading.isTooLong !== true;
-}
-
-/** Hidden names, characters of patterns, and device names of Windows. */
-const NO_FOLDER = /^\.|[/*?[\]{}]|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
-/** A longer name leaves no room for what folders append. */
-const MAX_FOLDER_BYTES = 200;
-
-/** Whether a name can be a folder of a workspace as it is. Also for names that break the rules of the format, such as `PyMath` or `my_skill`. */
-export function isFolderName(name: string): boolean {
-  if (name !== name.trim() || NO_FOLDER.test(name)) return false;
-  return toRelativePath(name) === name && new TextEncoder().encode(name).length <= MAX_FOLDER_BYTES;
 }
 
 /** The nearest valid name: `My Skill` becomes `my-skill`; `room` more characters fit behind it. Undefined if nothing is left. */

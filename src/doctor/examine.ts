@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
 import { namedIsolation, type AttachedWorkspace, type Diagnostic, type Surroundings } from '#core';
-import { checkAgentFolders, readAccepted } from '#packs';
+import { checkAgentFolders, findLocked } from '#packs';
 import { examineExecutors, openSecrets, type Runtime } from '#runtime';
 import { landlockVersion, type ExecutorExamination } from '#sandbox';
 import { unusableFiles } from '#skills';
@@ -48,11 +48,17 @@ export async function examineInstallation(
 
 /** Skills that the scan would stop, had the user not accepted them. */
 function acceptedFindings({ index }: Runtime): readonly Finding[] {
-  return [...readAccepted(index.all.map(({ dir }) => dir))].map(([dir, rules]) => ({
-    name: 'scan',
-    status: 'ok',
-    detail: `${dir}: you accepted ${rules.join(', ')} for the files of the lock`,
-  }));
+  return [...findLocked(index.all.map(({ dir }) => dir))].flatMap(([dir, { accepted }]) =>
+    accepted === undefined
+      ? []
+      : [
+          {
+            name: 'scan',
+            status: 'ok',
+            detail: `${dir}: you accepted ${accepted.join(', ')} for the files of the lock`,
+          },
+        ],
+  );
 }
 
 function runtimeFindings(runtime: Runtime): readonly Finding[] {

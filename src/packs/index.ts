@@ -16,8 +16,8 @@ export { createRuntime } from './open-runtime.ts';
 export { installSkills, type Installed } from './install.ts';
 export { restoreLock } from './lock/restore-lock.ts';
 export { importSkills } from './lock/import-skills.ts';
-export { findLockedSkill, listLocked } from './lock/locked-skills.ts';
-export { readAccepted } from './lock/accepted.ts';
+export { listLocked } from './lock/locked-skills.ts';
+export { findLocked } from './lock/find-locked.ts';
 export { settleTrust } from './trust-confirmed.ts';
 
 // Removing skills, and bringing them back.

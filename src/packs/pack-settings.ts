@@ -24,6 +24,8 @@ export interface RootChoice {
   /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
   readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | undefined;
+  /** Rules of the scan that the user accepts for the files of this operation. */
+  readonly accepts?: readonly string[] | undefined;
 }
 
 /** Everything that installing depends on, except the source. */
@@ -82,7 +84,20 @@ export function packSettings(
       allowPrivate: config.install?.allow_private_addresses ?? false,
     },
     check: config.security ?? {},
+    accepts: choice.accepts?.map(requireRule),
   };
+}
+
+/** Throws for an id that no rule of the scan has. */
+function requireRule(rule: string): string {
+  const policy = readScanPolicy({ rules: { [rule]: 'ignore' } });
+  if (!isProblem(policy)) return rule;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `--accept: ${policy.message}`,
+    hint: 'pass the id in parentheses at the end of a finding, e.g. --accept encoded-payload',
+    data: { expected: 'the id of a scan rule' },
+  });
 }
 
 /** Where the vocabulary keeps skills: where it finds them, so in `DOCUMENT_ROOT/skills` if that is its only root. */

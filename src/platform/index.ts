@@ -72,5 +72,5 @@ export { monotonicMs, timerMs } from './clock.ts';
 export { quietly, isSystemError } from './system-error.ts';
 export { loadOptional } from './optional-package.ts';
 export { builtFile } from './built-file.ts';
-export { isInRange, isRange } from './version-range.ts';
+export { readRange } from './version-range.ts';
 export { fitText, padText, textWidth } from './text-width.ts';

@@ -5,25 +5,26 @@
 import parse from 'semver/functions/parse.js';
 import satisfies from 'semver/functions/satisfies.js';
 
-/** Ranges that are not understood, and versions without a number, count as matching: see `isRange` for the strict question. */
-export function isInRange(version: string, range: string): boolean {
-  const found = toSemver(version);
-  if (found === undefined) return true;
-  return alternatives(range).some((parts) => parts.every((part) => isPartMet(found, part)));
+interface VersionRange {
+  /** Every part is understood, so that `includes` accepts only what the author meant. */
+  readonly isUnderstood: boolean;
+  /** Parts that are not understood, and versions without a number, count as matching. */
+  includes(version: string): boolean;
 }
 
-/** Whether every part of a range is understood, so that `isInRange` accepts only what the author meant. */
-export function isRange(range: string): boolean {
-  return alternatives(range)
-    .flat()
-    .every((part) => part === '*' || PART.test(part));
-}
-
-function alternatives(range: string): readonly (readonly string[])[] {
-  return range
+export function readRange(range: string): VersionRange {
+  const alternatives = range
     .replaceAll(/([<>=!~^])\s+/g, '$1')
     .split('||')
     .map((choice) => choice.trim().split(/[\s,]+/));
+  return {
+    isUnderstood: alternatives.flat().every((part) => part === '*' || PART.test(part)),
+    includes(version) {
+      const found = toSemver(version);
+      if (found === undefined) return true;
+      return alternatives.some((parts) => parts.every((part) => isPartMet(found, part)));
+    },
+  };
 }
 
 const PART = /^(>=|<=|>|<|===|==|!=|~=|=|\^|~)?v?(\d[\w.*+-]*)$/;

@@ -26,6 +26,8 @@ type Subject =
       readonly line: CommandLine;
       /** Names of all programs that the line runs, including those run by wrappers; empty if the line is unclear. */
       readonly programs: readonly string[];
+      /** All programs of the line are known: nothing in it is hidden. */
+      readonly isTransparent: boolean;
       /** The program reaches nothing outside its sandbox. */
       readonly isContained: boolean;
       /** The command starts in a folder other than the default. */

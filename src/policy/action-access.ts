@@ -14,7 +14,7 @@ import {
   isProblem,
 } from '#core';
 import { isInside, realPath } from '#platform';
-import { listPrograms } from './command/command-pattern.ts';
+import { isTransparent, listPrograms } from './command/command-pattern.ts';
 import type { CommandLine } from './command/command-words.ts';
 import type { Access } from './access.ts';
 
@@ -139,7 +139,15 @@ type CommandSubject = Extract<Access['subject'], { kind: 'command' }>;
 /** A line that runs in a sandbox without anything else. */
 export function lineSubject(line: CommandLine): CommandSubject {
   const programs = listPrograms(line);
-  return { kind: 'command', line, programs, isContained: true, isElsewhere: false, isUnisolated: false };
+  return {
+    kind: 'command',
+    line,
+    programs,
+    isTransparent: isTransparent(line),
+    isContained: true,
+    isElsewhere: false,
+    isUnisolated: false,
+  };
 }
 
 /** Parses a command line for rules. The parser is loaded here, because few commands of this program need it. */

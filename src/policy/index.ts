@@ -17,7 +17,6 @@ export { ownName } from './policy-rule.ts';
 export { hiddenNames, isSecretPath, writeProtection } from './protected-names.ts';
 export { declaredSecrets } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
-export { isTransparent } from './command/command-pattern.ts';
 
 // Approvals: who is asked, what is shown, and what is remembered.
 export { openApprovals, type Asker } from './approval/approver.ts';

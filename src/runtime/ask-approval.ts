@@ -13,7 +13,7 @@ import {
   type PackageLayer,
 } from '#core';
 import { sha256 } from '#platform';
-import { askCallback, capabilityLine, isTransparent, type Access } from '#policy';
+import { askCallback, capabilityLine, type Access } from '#policy';
 import { redacted } from './secrets/redact-value.ts';
 import { previewWrite } from '#project';
 import type { ActionContext } from './action-context.ts';
@@ -209,8 +209,9 @@ function toCoverageKey({ tool, subject }: Access, action: Action): unknown {
     case 'none':
       return [tool];
     case 'command': {
-      const { line, programs, isContained, isUnisolated } = subject;
-      const isKnown = isTransparent(line) && !isUnisolated && (isContained || !setsVariables(line));
+      const { line, programs, isTransparent, isContained, isUnisolated } = subject;
+      const isKnown =
+        isTransparent && !isUnisolated && (isContained || (line.type === 'commands' && line.variables.length === 0));
       return isKnown ? [tool, programs.toSorted()] : [tool, action];
     }
     case 'path':
@@ -225,8 +226,4 @@ function toCoverageKey({ tool, subject }: Access, action: Action): unknown {
       // Another version of a package is another question.
       return [tool, subject.names.toSorted(), subject.lock ?? ''];
   }
-}
-
-function setsVariables(line: Parameters<typeof isTransparent>[0]): boolean {
-  return line.type === 'commands' && line.variables.length > 0;
 }

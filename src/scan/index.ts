@@ -7,7 +7,6 @@ export { scanSkill } from './scan.ts';
 export { SCAN_NOTE, type ScanFile } from './finding.ts';
 
 // Which findings block an install.
-export { SCAN_RULES } from './rules.ts';
 export { applyScanPolicy, readScanPolicy, type PolicyResult } from './policy.ts';
 export type { ScanPolicy } from './finding.ts';
 

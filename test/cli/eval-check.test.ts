@@ -57,6 +57,7 @@ test('a suite without findings is said to be one, also as JSON', async () => {
   expect(JSON.parse((await run(root, 'check', 'skills/tables', '--json')).out)).toEqual({
     schema: 1,
     cases: 1,
+    drafts: [],
     problems: [],
   });
 });

@@ -14,12 +14,13 @@ const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promi
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
   trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
   grade: async (invocation) => (await import('./stored.ts')).evalGrade(invocation),
+  generate: async (invocation) => (await import('./run.ts')).evalGenerate(invocation),
   init: async (invocation) => (await import('./stored.ts')).evalInit(invocation),
 };
 
 export const command = defineCommand({
   usage:
-    'eval [PATH...] | eval check [PATH...] | eval trigger [PATH...] | eval tune SKILL | eval compare A B | eval trend | eval grade RUN... --cases FILE | eval init SKILL',
+    'eval [PATH...] | eval check [PATH...] | eval trigger [PATH...] | eval tune SKILL | eval compare A B | eval trend | eval grade RUN... --cases FILE | eval init SKILL | eval generate SKILL',
   details: [
     'Runs cases in isolated homes and grades the recorded runs. PATH is a case file, a skill or a folder of skills (default: the skill in the current folder, or the skills of the project with .agent/evals and evals). Cases with a mock or a cassette cost nothing; all others need --model. Results are stored in .agent/evals; unchanged cases are not run again unless you pass --no-eval-cache.',
     'check reads the cases and runs nothing. It names what would make the result worthless: answers in the request or in SKILL.md, checks that pass on an empty, wrong or copied answer, missing negatives, duplicates, placeholders, files that are not read. Every evaluation does this first, and errors stop it.',
@@ -27,6 +28,7 @@ export const command = defineCommand({
     `--subject runs the cases with another agent in an empty home: claude-code, codex, gemini, opencode, pi, or a command. It gets API keys by the names of their variables; without its program or its key, cases are skipped with the reason (exit code 4). Several --subject make a portability matrix. Protocol of commands and limits: ${docsPage('eval-subjects')}.`,
     'tune compares descriptions of a skill: proposals are scored on the train part of its trigger cases, and the best one meets the current description on the validation part. It changes nothing without --write, and never for a difference within noise.',
     'compare shows what changed between two reports, and fails if a case broke or the pass rate of a live model fell by more than chance. trend shows the pass rate of the last cases in all stored reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
+    'generate asks --model for requests that should load the skill, that should not, that nearly should, and for tasks with a known answer, and writes them to a new file in evals/ as drafts. Drafts that give the answer away are dropped. A draft is listed, but not run, until you remove its line draft: true.',
     'Exit code 1: failed, or below a threshold; 4: no model; 5: the evaluation is invalid, because case files have errors, a control failed, no case was graded or too many broke; 130: interrupted, finished results are kept.',
   ].join('\n'),
   flags: EVAL_FLAGS,
@@ -50,6 +52,7 @@ export const command = defineCommand({
     ['skillwright eval compare .agent/evals/20260101T120000 last', 'compare with the last report'],
     ['skillwright eval grade .agent/evals/20260101T120000 --cases cases.yaml', 'grade stored runs with other cases'],
     ['skillwright eval init skills/csv-report', 'write first cases for a skill'],
+    ['skillwright eval generate skills/csv-report --model anthropic', 'let a model draft cases, for you to confirm'],
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {

@@ -1,8 +1,8 @@
 /** `eval`, `eval trigger` and `eval tune`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
-import { countText, docsPage, printable } from '#core';
-import { openEvaluation, readInputs, tuneDescription, type CaseProblem } from '#evals';
+import { countText, docsPage, printable, quoted } from '#core';
+import { generateDrafts, openEvaluation, readInputs, tuneDescription, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import { EXIT, usageError } from '../exit.ts';
@@ -81,7 +81,7 @@ export async function runEvaluation(
 export async function evalCheck(invocation: EvalInvocation): Promise<number> {
   const { flags, positionals, terminal, signal } = invocation;
   const { cwd } = invocation.surroundings;
-  const { cases, problems } = readInputs({
+  const { cases, drafts, problems } = readInputs({
     cwd,
     paths: positionals.slice(1),
     suite: flags.suite,
@@ -91,13 +91,17 @@ export async function evalCheck(invocation: EvalInvocation): Promise<number> {
   });
   const isInvalid = reportProblems(problems, invocation);
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const found = [countText(errors, 'error'), countText(problems.length - errors, 'warning')].join(', ');
+  const found = [
+    ...(drafts.length === 0 ? [] : [countText(drafts.length, 'draft')]),
+    countText(errors, 'error'),
+    countText(problems.length - errors, 'warning'),
+  ].join(', ');
   if (isInvalid) {
     terminal.err(`invalid: ${found}; an evaluation of these cases has no verdict`);
     return EXIT.invalidEvaluation;
   }
   const shown = problems.map(({ code: _code, ...problem }) => problem);
-  if (!terminal.printJson({ cases: cases.length, problems: shown }))
+  if (!terminal.printJson({ cases: cases.length, drafts: drafts.map(({ id }) => id), problems: shown }))
     terminal.out(`${countText(cases.length, 'case')}, ${found}`);
   return EXIT.done;
 }
@@ -128,6 +132,29 @@ export async function evalTune(invocation: EvalInvocation): Promise<number> {
     return EXIT.failed;
   }
   terminal.remark(`wrote the description to ${printable(written.file)}`);
+  return EXIT.done;
+}
+
+/** Asks a model for cases, and writes them as drafts to a new file. */
+export async function evalGenerate(invocation: EvalInvocation): Promise<number> {
+  const { positionals, terminal } = invocation;
+  const [, skill = '.', ...rest] = positionals;
+  if (rest.length > 0) throw usageError('eval generate takes one skill', 'usage: skillwright eval generate SKILL');
+  const progress = openProgress(terminal);
+  const request = readRequest(invocation, await openRuntime(invocation), progress);
+  const generated = await generateDrafts({ ...request, skill }).finally(() => progress.end());
+  const shown = printable(path.relative(invocation.surroundings.cwd, generated.file));
+  if (!terminal.printJson(generated)) terminal.out(shown);
+  const { drafts, dropped } = generated;
+  const counts = Object.entries(drafts).map(([kind, count]) => `${String(count)} ${kind}`);
+  terminal.remark([
+    `${countText(
+      Object.values(drafts).reduce((sum, count) => sum + count, 0),
+      'draft',
+    )}: ${counts.join(', ')}; ${String(dropped.length)} dropped`,
+    ...dropped.map(({ input, reason }) => `  dropped: ${quoted(input, 80)}: ${printable(reason)}`),
+    `next: read each draft in ${shown}, remove its line "draft: true" to confirm it, then run skillwright eval check ${shown}`,
+  ]);
   return EXIT.done;
 }
 

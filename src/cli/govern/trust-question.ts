@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { countText, printable, shownText } from '#core';
-import { findLockedSkill } from '#packs';
+import { findLocked } from '#packs';
 import { fitText, padText, readTextFile, textWidth } from '#platform';
 import type { SkillToTrust } from '#policy';
 import type { ReviewedSkill } from '#runtime';
@@ -66,14 +66,15 @@ function wantsText({ wants: { tools, programs, secrets, network } }: ReviewedSki
 
 /** The source in the lock file of its root. The project can write anything there. */
 function describeOrigin({ dir }: ReviewedSkill): readonly string[] {
-  const source = findLockedSkill(dir)?.source;
+  const source = findLocked([dir]).get(dir)?.source;
   return source === undefined ? [] : [`installed from ${shownText(source, 120)}, as skills.lock.json says`];
 }
 
 /** What to trust after the question: the bytes and the origin that it showed. */
 export function reviewedSkills(skills: readonly ReviewedSkill[], isOwn: boolean): readonly SkillToTrust[] {
+  const locked = findLocked(skills.map(({ dir }) => dir));
   return skills.flatMap(({ dir, digest, head }) =>
-    digest === undefined ? [] : [{ dir, digest, head, isOwn, origin: findLockedSkill(dir)?.source }],
+    digest === undefined ? [] : [{ dir, digest, head, isOwn, origin: locked.get(dir)?.source }],
   );
 }
 

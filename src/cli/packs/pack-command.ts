@@ -2,11 +2,10 @@
 import path from 'node:path';
 
 import { accepted, isNotAllowed, packSettings, settleTrust, type Changed, type PackSettings } from '#packs';
-import { configProblem, isSkillError, nearest, printable, quoted, type Config, type Problem } from '#core';
+import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
-import { SCAN_RULES } from '#scan';
 import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT, isUsageError, usageError } from '../exit.ts';
+import { EXIT, isUsageError, orUsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -56,19 +55,8 @@ export async function readingSettings(invocation: RootInvocation): Promise<PackS
   const problem = configProblem(loaded.diagnostics);
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
-  const settings = accepted(
-    packSettings(surroundings, loaded.config, { root, scope: flags.scope, profile: loaded.profile }),
-  );
-  return flags.accept === undefined ? settings : { ...settings, accepts: flags.accept.map(checkRule) };
-}
-
-function checkRule(rule: string): string {
-  if (Object.hasOwn(SCAN_RULES, rule)) return rule;
-  const [meant] = nearest(rule, Object.keys(SCAN_RULES), 1);
-  throw usageError(
-    `unknown scan rule ${quoted(rule)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
-    'pass the id in parentheses at the end of a finding, e.g. --accept encoded-payload',
-  );
+  const choice = { root, scope: flags.scope, profile: loaded.profile, accepts: flags.accept };
+  return orUsageError(() => accepted(packSettings(surroundings, loaded.config, choice)));
 }
 
 /** A command that reports the refusals that it throws. */

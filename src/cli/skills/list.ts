@@ -1,4 +1,4 @@
-import { openAgentFolders, readAccepted } from '#packs';
+import { openAgentFolders, findLocked } from '#packs';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
@@ -66,12 +66,12 @@ function listJson(
   { untrusted, seenBy }: { readonly untrusted: ReadonlyMap<string, Distrust>; readonly seenBy: AgentFolders['seeing'] },
 ): object {
   const { indexHash, shadowed, report, explain } = index;
-  const accepted = readAccepted(skills.map(({ dir }) => dir));
+  const locked = findLocked(skills.map(({ dir }) => dir));
   return {
     indexHash,
     skills: skills.map((skill) => ({
       ...skillJson(skill, untrusted.get(skill.dir)),
-      accepted: accepted.get(skill.dir),
+      accepted: locked.get(skill.dir)?.accepted,
       agents: seenBy(skill.dir),
     })),
     shadowed,
@@ -133,7 +133,7 @@ function skillLines(
 ): readonly string[] {
   const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
   const winners = new Set(index.skills);
-  const accepted = readAccepted(skills.map(({ dir }) => dir));
+  const locked = findLocked(skills.map(({ dir }) => dir));
   const rows = skills.map((skill) => ({
     mark: chooseMark(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
     name: printable(skill.name),
@@ -143,7 +143,9 @@ function skillLines(
         ...(winners.has(skill) ? [] : ['hidden']),
         ...(untrusted.has(skill.dir) ? ['untrusted'] : OWN_SOURCES.has(skill.source) ? [] : ['trusted']),
         ...(skill.controls.userInvocable ? [] : ['model only']),
-        ...(accepted.has(skill.dir) ? [`accepted ${accepted.get(skill.dir)?.join(' ') ?? ''}`] : []),
+        ...(locked.get(skill.dir)?.accepted === undefined
+          ? []
+          : [`accepted ${locked.get(skill.dir)?.accepted?.join(' ') ?? ''}`]),
       ].join(', '),
     ),
     description: printable(skill.description),

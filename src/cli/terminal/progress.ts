@@ -5,14 +5,21 @@ import { sliceStart } from '#core';
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
 const DELAY_MS = 500;
 const REDRAW_MS = 100;
+/** A log keeps every line, so that it gets few of them, and none for work that ends soon. */
+const FIRST_LINE_MS = 10_000;
+const LINE_MS = 30_000;
 
 export interface Progress {
   show(text: string): void;
   end(): void;
 }
 
-/** A status line on the terminal that is redrawn in place and cleared at the end. */
+/** A status line that is redrawn in place and cleared at the end. Without a terminal, such as in CI, lines on stderr; none with --quiet. */
 export function openProgress(terminal: Terminal): Progress {
+  return terminal.isInteractive ? drawnLine(terminal) : loggedLines(terminal);
+}
+
+function drawnLine(terminal: Terminal): Progress {
   const started = monotonicMs();
   let drawn = 0;
   let latest = '';
@@ -23,7 +30,6 @@ export function openProgress(terminal: Terminal): Progress {
   };
   return {
     show(text) {
-      if (!terminal.isInteractive) return;
       latest = text;
       const time = monotonicMs();
       if (time - started >= DELAY_MS && time - drawn >= REDRAW_MS) draw();
@@ -34,6 +40,28 @@ export function openProgress(terminal: Terminal): Progress {
       clearTimeout(timer);
       timer = undefined;
       if (drawn > 0) terminal.overwrite('');
+    },
+  };
+}
+
+/** A timer prints the latest text, so that the log goes on while a single step takes minutes. */
+function loggedLines(terminal: Terminal): Progress {
+  let latest = '';
+  let printed = '';
+  let timer: NodeJS.Timeout | undefined;
+  const print = (): void => {
+    if (latest !== printed) terminal.remark(latest);
+    printed = latest;
+    timer = setTimeout(print, LINE_MS).unref();
+  };
+  return {
+    show(text) {
+      latest = text;
+      timer ??= setTimeout(print, FIRST_LINE_MS).unref();
+    },
+    end() {
+      clearTimeout(timer);
+      timer = undefined;
     },
   };
 }

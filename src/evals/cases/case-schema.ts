@@ -174,6 +174,18 @@ const CASE_PROPERTIES = {
   config: CONFIG,
   repeat: count('Number of attempts.', 1, MAX_REPEAT),
   tags: texts('Tags to select cases by.'),
+  quarantine: jsonSchema.section(
+    'A flaky case: run and shown, but not counted until this day.',
+    {
+      until: jsonSchema.text(
+        'The last day, such as 2026-12-31; at most 90 days from today. Afterwards the case counts again.',
+      ),
+      passed: count('How many attempts passed when it was measured.', 1),
+      of: count('How many attempts were made.', 2),
+    },
+    ['until', 'passed', 'of'],
+  ),
+  draft: flag('Not confirmed by a person yet: the case is not run and counts in no verdict.'),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 export const EVAL_CASE_SCHEMA = jsonSchema.section('One case: request, skills and expectations.', CASE_PROPERTIES, [

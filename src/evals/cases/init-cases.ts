@@ -48,7 +48,7 @@ function outcomeTemplate({ head: { name } }: ReadSkill): string {
   return [
     '',
     '  # What is a right result? Only cases like this one show that the skill helps (--baseline none). Replace both texts.',
-    `  # - id: ${inline(`${name}-outcome-1`)}`,
+    `  # - id: ${inlineYaml(`${name}-outcome-1`)}`,
     '  #   input: "REPLACE ME: a request as a user writes it"',
     '  #   expect: { output: { contains: "REPLACE ME: a text of a right answer" } }',
   ].join('\n');
@@ -57,7 +57,7 @@ function outcomeTemplate({ head: { name } }: ReadSkill): string {
 function triggerCases({ dir, head }: ReadSkill): readonly string[] {
   const { name } = head;
   const { expected, unwanted } = extractPhrases(head.description);
-  const others = neighbours(dir);
+  const others = listNeighbours(dir, MAX_NEIGHBOURS);
   const quiet = [
     ...unwanted.map((input) => ({ input, distractors: [] })),
     ...others.map((other) => ({
@@ -83,11 +83,11 @@ const MOCK = ['    mock:', '      harness_check: true', '      turns:'] as const
 function triggerCase(id: string, input: string, distractors: readonly string[], skill?: string): string {
   const isWanted = skill !== undefined;
   return [
-    `  - id: ${inline(id)}`,
-    `    input: ${inline(input)}`,
-    ...(distractors.length === 0 ? [] : [`    skills: ${inline({ distractors })}`]),
-    `    expect: ${inline({ trigger: isWanted })}`,
-    `    tags: ${inline(['trigger'])}`,
+    `  - id: ${inlineYaml(id)}`,
+    `    input: ${inlineYaml(input)}`,
+    ...(distractors.length === 0 ? [] : [`    skills: ${inlineYaml({ distractors })}`]),
+    `    expect: ${inlineYaml({ trigger: isWanted })}`,
+    `    tags: ${inlineYaml(['trigger'])}`,
     ...MOCK,
     ...(isWanted ? [turn({ toolCalls: [{ name: 'load_skill', input: { skill } }] })] : []),
     turn({ text: isWanted ? 'The skill is loaded.' : 'No skill is needed for this.' }),
@@ -104,15 +104,15 @@ function scriptCases(skill: ReadSkill): readonly string[] {
     '  # Scripts: the skill loads first and nothing leaves the workspace. Add checks of the answer under output.',
     ...runs.map(({ script, args, files, input }, place) =>
       [
-        `  - id: ${inline(`${name}-runs-${String(place + 1)}`)}`,
-        `    input: ${inline(input)}`,
-        ...(files.length === 0 ? [] : [`    files: ${inline(files)}`]),
+        `  - id: ${inlineYaml(`${name}-runs-${String(place + 1)}`)}`,
+        `    input: ${inlineYaml(input)}`,
+        ...(files.length === 0 ? [] : [`    files: ${inlineYaml(files)}`]),
         '    approve: "yes"',
         '    expect:',
-        `      skills_all_of: ${inline([name])}`,
-        `      sequence: ${inline(['must_occur load_skill before run_script'])}`,
+        `      skills_all_of: ${inlineYaml([name])}`,
+        `      sequence: ${inlineYaml(['must_occur load_skill before run_script'])}`,
         '      security: { no_escape: true }',
-        `    tags: ${inline(['script'])}`,
+        `    tags: ${inlineYaml(['script'])}`,
         ...MOCK,
         turn({ toolCalls: [{ name: 'load_skill', input: { skill: name } }] }),
         turn({ toolCalls: [{ name: 'run_script', input: { skill: name, script, args } }] }),
@@ -164,12 +164,13 @@ function filesIn(dir: string, folder: string): readonly string[] {
     .map(({ name }) => `${folder}/${name}`);
 }
 
-function neighbours(dir: string): readonly ReadSkill[] {
+/** Skills in the same folder. */
+export function listNeighbours(dir: string, most: number): readonly ReadSkill[] {
   const around = path.dirname(dir);
   return listEntries(around)
     .filter((entry) => entry.isDirectory() && entry.name !== path.basename(dir) && !entry.name.startsWith('.'))
     .flatMap(({ name }) => skillAt(path.join(around, name)) ?? [])
-    .slice(0, MAX_NEIGHBOURS);
+    .slice(0, most);
 }
 
 function skillAt(dir: string): ReadSkill | undefined {
@@ -182,11 +183,11 @@ function listEntries(folder: string) {
 }
 
 function turn(value: unknown): string {
-  return `        - ${inline(value)}`;
+  return `        - ${inlineYaml(value)}`;
 }
 
 /** JSON is valid YAML, and quotes untrusted text. */
-function inline(value: unknown): string {
+export function inlineYaml(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\x7f-\x9f\u2028\u2029\uFEFF]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -20,6 +20,8 @@ import type { CaseFile, DraftCase, ReadSettings } from './draft.ts';
 
 export interface ReadCases {
   readonly cases: readonly EvalCase[];
+  /** Cases that no person has confirmed; they are not evaluated. */
+  readonly drafts: readonly EvalCase[];
   /** An error means that its case is not in `cases`. */
   readonly problems: readonly CaseProblem[];
   readonly passedOver: readonly { readonly file: string; readonly reason: string }[];
@@ -65,11 +67,12 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
       }
     } else readFile(found, { file: start, start: path.dirname(start), isNamed: true }, settings);
   }
-  const { cases, problems } = withUniqueIds(found.drafts);
+  const { cases: read, problems } = withUniqueIds(found.drafts);
   const all = [...found.problems, ...problems];
-  const shown = all.length === 0 && cases.length === 0 ? [emptySuite(paths, found.passedOver)] : all;
+  const shown = all.length === 0 && read.length === 0 ? [emptySuite(paths, found.passedOver)] : all;
   return {
-    cases,
+    cases: read.filter(({ isDraft }) => isDraft !== true),
+    drafts: read.filter(({ isDraft }) => isDraft === true),
     // Problems of the defaults are found once per case.
     problems: [...new Map(shown.map((problem) => [JSON.stringify(problem), problem])).values()],
     passedOver: found.passedOver,

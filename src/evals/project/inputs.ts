@@ -8,6 +8,7 @@ import type { EvalCase } from '../cases/case.ts';
 import type { CaseProblem } from '../cases/problem.ts';
 import { readCases } from '../cases/read-cases.ts';
 import type { WrittenThresholds } from '../report/thresholds.ts';
+import { groupBy } from '../report/result.ts';
 import { lintSuite, type LintOptions } from '../lint/lint-suite.ts';
 import { skillFoldersAt, skillNameAt } from '../cases/suite.ts';
 import { raiseUsage } from './raise-usage.ts';
@@ -27,6 +28,8 @@ export interface InputOptions {
 
 export interface EvalInputs {
   readonly cases: readonly EvalCase[];
+  /** Cases that no person has confirmed: listed, but not run. */
+  readonly drafts: readonly EvalCase[];
   readonly skills: readonly string[];
   /** Of the files and of the suite as a whole; a file that was not read is a warning. */
   readonly problems: readonly CaseProblem[];
@@ -43,18 +46,30 @@ export function readInputs(options: InputOptions): EvalInputs {
   // A case file without skills next to it is about the skills of the project.
   const skills = brought.length > 0 ? brought : unique(runtime.index.skills.map(({ dir }) => dir));
   const knownSkills = skills.map((folder) => skillNameAt(folder) ?? path.basename(folder));
-  const { cases, problems: found, passedOver, thresholds } = readCases(own, { knownSkills, newCassettes, signal });
+  const {
+    cases,
+    drafts: unconfirmed,
+    problems: found,
+    passedOver,
+    thresholds,
+  } = readCases(own, { knownSkills, newCassettes, signal });
   const { vocabulary } = runtime.config;
-  const chosen = chooseCases(cases, suite);
+  const all = chooseCases([...cases, ...unconfirmed], suite);
+  const [chosen, drafts] = [
+    all.filter(({ isDraft }) => isDraft !== true),
+    all.filter(({ isDraft }) => isDraft === true),
+  ];
   const problems = [
     ...found,
     ...passedOver.map(({ file, reason }) => notRead(file, reason)),
     ...lintSuite(chosen, { kind: options.kind ?? 'cases', skills }),
+    ...draftProblems(drafts, chosen.length === 0 ? 'error' : 'warning'),
   ];
-  if (vocabulary === undefined) return { cases: chosen, skills, problems, thresholds };
+  if (vocabulary === undefined) return { cases: chosen, drafts, skills, problems, thresholds };
   // Cases run without the configuration of the project; a case may name another vocabulary.
   return {
     cases: chosen.map((one) => ({ ...one, config: { vocabulary, ...one.config } })),
+    drafts,
     skills,
     problems,
     thresholds,
@@ -65,6 +80,22 @@ function notRead(file: string, reason: string): CaseProblem {
   const message = `not read: ${reason}`;
   const hint = 'move it out of the folder of the cases if it holds none';
   return { code: 'input/invalid', file, line: 1, column: 1, severity: 'warning', message, hint };
+}
+
+const MOST_NAMES = 20;
+
+/** One problem per file. A suite of drafts alone evaluates nothing. */
+function draftProblems(drafts: readonly EvalCase[], severity: CaseProblem['severity']): readonly CaseProblem[] {
+  return [...groupBy(drafts, ({ place }) => place.file).values()].flatMap((inFile): readonly CaseProblem[] => {
+    const [first] = inFile;
+    if (first === undefined) return [];
+    const left = inFile.length - MOST_NAMES;
+    const names = [...inFile.slice(0, MOST_NAMES).map(({ id }) => id), ...(left > 0 ? [`${String(left)} more`] : [])];
+    const what = inFile.length === 1 ? 'draft is not run and counts' : 'drafts are not run and count';
+    const message = `${String(inFile.length)} ${what} in no verdict: ${names.join(', ')}`;
+    const hint = 'read each one, and remove its line "draft: true" to confirm it';
+    return [{ code: 'input/invalid', ...first.place, severity, message, hint }];
+  });
 }
 
 function pathsHere(cwd: string, { index }: Runtime): readonly string[] {

@@ -1,7 +1,8 @@
 /** Texts about tokens, money and time that the terminal, Markdown and JUnit reports share. */
 import { durationText } from '#core';
 import { hasUsage, isAsked } from './prices.ts';
-import type { ArmSummary, Comparison, CostDifference, CostName, EvalReport, Measure } from './result.ts';
+import type { CostDifference, CostName, Measure } from './measures.ts';
+import type { ArmSummary, Comparison, EvalReport } from './result.ts';
 
 /** Formats `12,345` independent of the locale. */
 export function numberText(count: number): string {

@@ -3,15 +3,8 @@
  * averaged first, and near-identical cases count once. A case whose cost is unknown is left out and said to be.
  */
 import { hasUsage, isAsked } from './prices.ts';
-import {
-  groupBy,
-  hasVerdict,
-  type CaseResult,
-  type CostDifferences,
-  type CostMeasures,
-  type CostName,
-  type Measure,
-} from './result.ts';
+import type { CostDifferences, CostMeasures, CostName, Measure } from './measures.ts';
+import { groupBy, hasVerdict, type CaseResult } from './result.ts';
 import { groupSameRequests, toAskedCase } from './same-requests.ts';
 import { meanInterval } from '../statistics/case-differences.ts';
 import { computeMean } from '../statistics/statistics.ts';

@@ -9,9 +9,10 @@ export { listMoneySources, numberText, signed, usdText, type AmountText } from '
 export {
   chanceText,
   countTokens,
-  NOT_USED,
+  listFailures,
   modelsText,
   percentText,
+  quarantineText,
   signedNumber,
   summarizeReport,
   verdictOfDifference,

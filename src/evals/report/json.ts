@@ -61,6 +61,7 @@ const RESULT: Shape = {
     wallMs: 'number',
   },
   model: MODEL,
+  'quarantine?': { until: 'string', passed: 'number', of: 'number' },
 };
 
 const TRIGGER: Shape = {

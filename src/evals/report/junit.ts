@@ -2,7 +2,7 @@
 import { armCostRows, costDifferenceRows } from './cost-text.ts';
 import { attemptNames, sumCosts } from './report-text.ts';
 import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
-import { groupBy, type CaseResult, type CheckResult, type EvalReport } from './result.ts';
+import { groupBy, isCounted, type CaseResult, type CheckResult, type EvalReport } from './result.ts';
 import { escapeXml } from '#core';
 
 /** The arm without the skill is part of the comparison, not a test of the skill. */
@@ -91,12 +91,20 @@ function testCase(result: CaseResult, attempt: string): readonly string[] {
   return outcome.length === 0 ? [`${head}/>`] : [`${head}>`, ...outcome, '    </testcase>'];
 }
 
-function renderOutcome({ status, reason, checks }: CaseResult): readonly string[] {
-  switch (status) {
+/** A flaky case fails no test. */
+function junitStatus(result: CaseResult): CaseResult['status'] {
+  return isCounted(result) || result.status === 'passed' ? result.status : 'skipped';
+}
+
+function renderOutcome(result: CaseResult): readonly string[] {
+  const { quarantine, reason, checks } = result;
+  switch (junitStatus(result)) {
     case 'passed':
       return [];
     case 'skipped':
-      return [`      <skipped message="${xmlAttribute(reason)}"/>`];
+      return [
+        `      <skipped message="${xmlAttribute(quarantine === undefined ? reason : `${result.status}; in quarantine until ${quarantine.until}`)}"/>`,
+      ];
     case 'error':
       return [`      <error message="${xmlAttribute(reason)}" type="error">${details(checks, 'error')}</error>`];
     case 'failed': {
@@ -122,7 +130,7 @@ function details(checks: readonly CheckResult[], status: CheckResult['status']):
 /** `more` is the test of the verdict. */
 function counts(results: readonly CaseResult[], more?: VerdictCase): string {
   const count = (status: CaseResult['status'], other = 0): string =>
-    String(results.filter((result) => result.status === status).length + other);
+    String(results.filter((result) => junitStatus(result) === status).length + other);
   const tests = results.length + (more === undefined ? 0 : 1);
   return ` tests="${String(tests)}" failures="${count('failed', more?.failures)}" errors="${count('error', more?.errors)}" skipped="${count('skipped')}"`;
 }

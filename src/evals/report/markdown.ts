@@ -7,9 +7,9 @@ import {
   comparisonTexts,
   confusedPairs,
   differenceText,
-  failuresFirst,
   isRated,
   listFacts,
+  listFailures,
   markdownText,
   rateText,
   verdictOfDifference,
@@ -148,17 +148,16 @@ function confusionLines(trigger: TriggerReport): readonly string[] {
 
 function renderDetails(report: EvalReport): readonly string[] {
   const attemptName = attemptNames(report);
-  return failuresFirst(report.results)
-    .filter(({ status }) => status === 'failed' || status === 'error')
-    .map((result) => renderDetail(result, attemptName(result)));
+  return listFailures(report).map((result) => renderDetail(result, attemptName(result)));
 }
 
-function renderDetail({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {
+function renderDetail(result: CaseResult, attempt: string): string {
+  const { case: id, name, place, status, reason, checks, quarantine } = result;
   const title = name === id ? cell(id) : `${cell(id)}: ${cell(name)}`;
   return [
     '',
     '',
-    `<details><summary><b>${status}</b> ${title}${attempt === '' ? '' : ` (${attempt})`}</summary>`,
+    `<details><summary><b>${quarantine === undefined ? status : 'flaky'}</b> ${title}${attempt === '' ? '' : ` (${cell(attempt)})`}</summary>`,
     '',
     `${cell(place.file)}:${String(place.line)}`,
     ...(reason === '' ? [] : ['', cell(reason, 500)]),

@@ -1,18 +1,7 @@
 /** Prices of models, so that tokens become money. A model without a price has no money: never 0. */
 import type { Config } from '#core';
+import type { ModelPrice } from './measures.ts';
 import type { CaseResult, CaseStatus } from './result.ts';
-
-/** In US dollars per million tokens. */
-export interface ModelPrice {
-  readonly model: string;
-  readonly input: number;
-  /** Input that the provider read from its cache, and input that it wrote there. */
-  readonly cachedInput: number;
-  readonly cacheWrite: number;
-  readonly output: number;
-  /** When the price was read. */
-  readonly date: string;
-}
 
 export type ConfiguredPrices = NonNullable<NonNullable<Config['evals']>['prices']>;
 

@@ -15,6 +15,7 @@ import {
   ARMS,
   groupBy,
   hasVerdict,
+  isCounted,
   type Arm,
   type ArmSummary,
   type CaseResult,
@@ -22,7 +23,6 @@ import {
   type EvalReport,
   type FlakyCase,
   type JudgeReport,
-  type Measure,
   type SequentialRun,
   type StatusCounts,
   type TriggerReport,
@@ -30,8 +30,10 @@ import {
 import { countText, defined, durationText } from '#core';
 import { usdText, type AmountText } from './cost-text.ts';
 import { measureCosts } from './costs.ts';
-import { priceResults, type ConfiguredPrices, type ModelPrice } from './prices.ts';
+import type { Measure, ModelPrice } from './measures.ts';
+import { priceResults, type ConfiguredPrices } from './prices.ts';
 import { VERSION } from '../../version.ts';
+import { proposeQuarantine } from '../cases/quarantine.ts';
 import { countLooks } from '../statistics/case-differences.ts';
 import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
 
@@ -50,11 +52,12 @@ export interface ReportParts extends Pick<
 /** Everything that follows from the results is computed here, also when a stored report is read. */
 export function makeReport(parts: ReportParts): EvalReport {
   const { tool, startedAt, wallMs, skills, isPartial, results, trigger, sequential } = parts;
+  const counted = results.filter(isCounted);
   const arms = ARMS.filter((arm) => results.some((result) => result.arm === arm));
   const looks = sequential === undefined ? 1 : countLooks(sequential.most);
   const compared = arms
     .filter((arm) => arm !== 'with' && arms.includes('with'))
-    .map((against) => compareArms(results, { of: 'with', against, looks }))
+    .map((against) => compareArms(counted, { of: 'with', against, looks }))
     .map((one): typeof one => {
       const reason = reasonNotToCompare(parts);
       if (reason === undefined) return one;
@@ -75,7 +78,7 @@ export function makeReport(parts: ReportParts): EvalReport {
     comparisons: compared.filter(isComparison),
     uncompared: compared.flatMap((one) => (isComparison(one) ? [] : [one])),
     trigger,
-    flaky: arms.flatMap((arm) => findFlakyCases(arm, results)),
+    flaky: arms.flatMap((arm) => findFlakyCases(arm, counted, startedAt)),
     sequential,
     judge: parts.judge && reportJudge(parts.judge, results),
     isPartial,
@@ -127,19 +130,21 @@ export function finishReport(
 
 function summarizeArm(arm: Arm, results: readonly CaseResult[]): ArmSummary {
   const all = results.filter((result) => result.arm === arm);
-  const own = all.filter(({ isHarnessCheck }) => isHarnessCheck !== true);
+  const counted = all.filter(isCounted);
+  const own = counted.filter(({ isHarnessCheck }) => isHarnessCheck !== true);
   const totals = countStatuses(own);
   const casesIn = (some: readonly CaseResult[]): number => new Set(some.map((result) => result.case)).size;
   return {
     arm,
     totals,
-    harness: countStatuses(all.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
+    harness: countStatuses(counted.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
+    quarantined: countStatuses(all.filter((result) => !isCounted(result))),
     passRate: computeRate(totals.passed, totals.passed + totals.failed),
     skippedChecks: own
       .filter(hasVerdict)
       .reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === 'skipped').length, 0),
-    cases: casesIn(all),
-    modelCases: casesIn(all.filter((result) => hasVerdict(result) && result.model.way !== 'scripted')),
+    cases: casesIn(counted),
+    modelCases: casesIn(counted.filter((result) => hasVerdict(result) && result.model.way !== 'scripted')),
     cost: sumCosts(all),
     perRun: measureCosts(all),
   };
@@ -157,12 +162,14 @@ function listModels(results: readonly CaseResult[]): EvalReport['models'] {
   return [...models.values()];
 }
 
-function findFlakyCases(arm: Arm, results: readonly CaseResult[]): readonly FlakyCase[] {
+function findFlakyCases(arm: Arm, results: readonly CaseResult[], startedAt: string): readonly FlakyCase[] {
   const own = results.filter((result) => result.arm === arm && hasVerdict(result));
   return [...groupBy(own, (result) => result.case)].flatMap(([id, attempts]) => {
     const passed = attempts.filter(({ status }) => status === 'passed').length;
     if (passed === 0 || passed === attempts.length) return [];
-    return [{ case: id, arm, rate: computeRate(passed, attempts.length) }];
+    // The baseline is no test of the skill.
+    const proposal = arm === 'with' ? proposeQuarantine(passed, attempts.length, startedAt) : undefined;
+    return [{ case: id, arm, rate: computeRate(passed, attempts.length), ...defined({ proposal }) }];
   });
 }
 

@@ -1,6 +1,7 @@
 /** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
 import type { CaseLocation, EvalCase } from '../cases/case.ts';
-import type { ModelPrice } from './prices.ts';
+import type { CostDifferences, CostMeasures, ModelPrice } from './measures.ts';
+import type { Quarantine } from '../cases/quarantine.ts';
 
 /** `error` means that the harness, the network or a checker failed; it counts as neither passed nor failed. */
 export const CASE_STATUSES = ['passed', 'failed', 'error', 'skipped'] as const;
@@ -84,6 +85,8 @@ export interface CaseResult {
   readonly judged?: JudgeCost;
   /** The answers were generated with the case: the result tests the harness and counts in no pass rate. */
   readonly isHarnessCheck?: true;
+  /** The case is flaky: the result is shown and counts in nothing. */
+  readonly quarantine?: Quarantine;
   /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
@@ -109,12 +112,12 @@ export interface AnsweringModel {
 
 /** An attempt, with the part of its case that its results repeat. */
 interface AttemptHead extends Pick<CaseResult, 'arm' | 'attempt'> {
-  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers'>;
+  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers' | 'quarantine'>;
 }
 
 /** An `error` result without checks, to be completed by the caller. */
 export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: AnsweringModel): CaseResult {
-  const { id, name, place, input, tags, answers } = evalCase;
+  const { id, name, place, input, tags, answers, quarantine } = evalCase;
   const isHarnessCheck = answers?.type === 'script' && answers.isHarnessCheck === true && model.way === 'scripted';
   return {
     case: id,
@@ -132,12 +135,18 @@ export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: A
     cost: ZERO_COST,
     model,
     ...(isHarnessCheck ? { isHarnessCheck } : {}),
+    quarantine,
     isCached: false,
   };
 }
 
 export function hasVerdict({ status }: Pick<CaseResult, 'status'>): boolean {
   return status === 'passed' || status === 'failed';
+}
+
+/** Whether a result counts in rates, comparisons and verdicts. */
+export function isCounted({ quarantine }: Pick<CaseResult, 'quarantine'>): boolean {
+  return quarantine === undefined;
 }
 
 /** Prefix of the check that fails if a run did not end by itself; the rest names the limit, or `crash`. */
@@ -172,39 +181,16 @@ export interface RateChange {
   readonly p: number;
 }
 
-/** `cachedTokens` are part of `inputTokens`, which with `outputTokens` make `tokens`. */
-export type CostName = 'tokens' | 'inputTokens' | 'cachedTokens' | 'outputTokens' | 'usd' | 'wallMs';
-
-/** A mean over cases, if one is known, with a 95 % interval from six cases on. */
-export interface Measure {
-  readonly mean?: number;
-  readonly low?: number;
-  readonly high?: number;
-  /** Different cases whose value is known, of those in which it was to be measured. */
-  readonly cases: number;
-  readonly of: number;
-}
-
-/** The costs of one run. */
-export type CostMeasures = Readonly<Record<CostName, Measure>>;
-
-/** Means of both arms over the cases that are known in both, and the difference. */
-export interface CostDifference {
-  readonly of?: number;
-  readonly against?: number;
-  readonly difference: Measure;
-}
-
-export type CostDifferences = Readonly<Record<CostName, CostDifference>>;
-
 export type StatusCounts = Readonly<Record<CaseStatus, number>>;
 
-/** All results of one arm. `totals` and `harness` together count every result of the arm once. */
+/** All results of one arm. `totals`, `harness` and `quarantined` together count every result of the arm once. */
 export interface ArmSummary {
   readonly arm: Arm;
   readonly totals: StatusCounts;
   /** Results whose answers were generated with the case; they count in no rate. */
   readonly harness: StatusCounts;
+  /** Results of flaky cases; they count in no rate. */
+  readonly quarantined: StatusCounts;
   readonly passRate: Rate;
   /** Checks without a verdict in results that have one, such as rubric lines without a judge. */
   readonly skippedChecks: number;
@@ -297,6 +283,8 @@ export interface FlakyCase {
   readonly case: string;
   readonly arm: Arm;
   readonly rate: Rate;
+  /** What to add to the case, if its attempts differ too often to count. */
+  readonly proposal?: Quarantine;
 }
 
 /** Skills with the role `control` are installed by the trigger evaluation to test it, and are not evaluated. */

@@ -7,9 +7,9 @@ import {
   comparisonTexts,
   confusedPairs,
   differenceText,
-  failuresFirst,
   isRated,
   listFacts,
+  listFailures,
   rateText,
   verdictText,
 } from './report-text.ts';
@@ -51,7 +51,7 @@ function verdictBlock(report: EvalReport, { width, style }: Look): readonly stri
 }
 
 function resultLines(report: EvalReport, look: Look): readonly string[] {
-  const bad = failuresFirst(report.results).filter(({ status }) => status === 'failed' || status === 'error');
+  const bad = listFailures(report);
   const attemptName = attemptNames(report);
   const left = bad.length - MOST_RESULTS;
   return [
@@ -63,11 +63,12 @@ function resultLines(report: EvalReport, look: Look): readonly string[] {
 const TONES = { passed: 'green', failed: 'red', error: 'yellow', skipped: 'dim' } as const;
 
 function oneResult(result: CaseResult, attempt: string, { width, style }: Look): readonly string[] {
-  const { case: id, name, place, status, reason, checks } = result;
+  const { case: id, name, place, status, reason, checks, quarantine } = result;
   const title = name === id ? printable(id) : `${printable(id)}  ${printable(name)}`;
   const head = `${title}${attempt === '' ? '' : ` (${attempt})`}`;
   const where = `${printable(place.file)}:${String(place.line)}`;
-  const mark = style(TONES[status], style('bold', padText(status.toUpperCase(), 8)));
+  const word = quarantine === undefined ? status.toUpperCase() : 'FLAKY';
+  const mark = style(quarantine === undefined ? TONES[status] : 'yellow', style('bold', padText(word, 8)));
   const line = (text: string): string => fitText(`  ${text}`, width);
   return [
     `${mark}${fitText(head, Math.max(20, width - 8))}`,

@@ -40,7 +40,8 @@ export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlie
   const parts = `${amountText(asked.length, 'case')}, ${amountText(arms, 'arm')}`;
   const first = `plan: ${amountText(runs, 'run')} of ${model.id} (${parts}), ${tokens(runs)}${perRun === undefined ? '' : ` (${perRun.from})`}`;
   const judged = asked.filter(
-    ({ expect: { output, outcome, rubric } }) => output ?? outcome ?? (hasJudge ? rubric : undefined),
+    ({ expect: { output, outcome, rubric }, quarantine }) =>
+      quarantine === undefined && (output ?? outcome ?? (hasJudge ? rubric : undefined)),
   );
   const plan = { runs, ...defined({ tokens: perRun && Math.round(runs * perRun.tokens) }) };
   if (arms < 2) return { ...plan, lines: [first] };

@@ -2,10 +2,10 @@
 import path from 'node:path';
 
 import { compareText, quoted, type SkillHead } from '#core';
-import { readLock, requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
+import { requireLock, type LockFile, type LockedSkill } from './lock-file.ts';
 import { completeChange, type RootOptions } from '../root/open-root.ts';
 import { groupBy } from '../group-by.ts';
-import { isRefusal, refused } from '../problems.ts';
+import { refused } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
 import { parseSkillMd } from '#skills';
 import { readTextFile } from '#platform';
@@ -59,10 +59,4 @@ export async function listLocked(
   await completeChange(options);
   const { root } = options.settings;
   return { root, skills: [...requireLock(root).skills.values()].toSorted((a, b) => compareText(a.name, b.name)) };
-}
-
-/** The lock entry of the skill in a folder; undefined without a readable lock. */
-export function findLockedSkill(dir: string): LockedSkill | undefined {
-  const lock = readLock(path.dirname(dir));
-  return lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir));
 }

@@ -14,7 +14,7 @@ import {
   nearest,
   type SkillHead,
 } from '#core';
-import { isRange, isInRange } from '#platform';
+import { readRange } from '#platform';
 import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 
 export interface SkillRequirement {
@@ -88,7 +88,8 @@ export function readRequirement(entry: string): SkillRequirement | UnreadRequire
   const { name, problem } = readName(written);
   if (!isValidName(name) || problem !== undefined) return unread(`${quoted(entry)} does not start with a skill name`);
   const range = rest.startsWith('@') ? rest.slice(1).trim() : rest;
-  if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is not a valid version range`);
+  if (rest !== '' && !readRange(range).isUnderstood)
+    return unread(`${quoted(entry)}: ${quoted(range)} is not a valid version range`);
   if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} has no source after "from"`);
   return { name, ...(rest === '' ? {} : { range }), source };
 }
@@ -226,7 +227,7 @@ function circle(names: readonly string[]): readonly string[] {
 
 /** A version without a number matches no range. */
 function isMet({ version }: RequiringSkill, { range }: SkillRequirement): boolean {
-  return range === undefined || (version !== undefined && /^v?\d/.test(version) && isInRange(version, range));
+  return range === undefined || (version !== undefined && /^v?\d/.test(version) && readRange(range).includes(version));
 }
 
 function needText(neededBy: string, requirement: SkillRequirement): string {

@@ -36,7 +36,6 @@ import {
   type ExecutionDefaults,
   type ExecutionOptions,
 } from './parts.ts';
-import { stagedSource } from './working-directory.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
 
@@ -92,7 +91,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     places,
     user: places.user,
     openWorkspace: (name) => (name === undefined ? openWorkspace() : workspaces.open(name, executor)),
-    stage: async (skill) => (await openWorkspace()).stage(stagedSource(skill)),
+    stage: async (skill) => (await openWorkspace()).stage(skill),
   });
   const { skillRoots } = places.mountRules;
   const parts: ExecutionParts = {
@@ -110,7 +109,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
       skill: async (name) => {
         const entry = await places.findSkill(name);
         if (entry === undefined) return undefined;
-        return (await (await openWorkspace()).stage(stagedSource(entry))).snapshot;
+        return (await (await openWorkspace()).stage(entry)).snapshot;
       },
     },
     openWorkspace,

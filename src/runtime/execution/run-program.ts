@@ -36,7 +36,7 @@ import {
   type Collected,
 } from './run-result.ts';
 import { spanned, type ExecutionCall, type ExecutionParts, type ExecutionOptions } from './parts.ts';
-import { missingFolder, workingDirectory, editorFor, stagedSource } from './working-directory.ts';
+import { missingFolder, workingDirectory, editorFor } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { withNetworkHint } from './network-hint.ts';
 import { nextChangeTime } from './change-time.ts';
@@ -80,7 +80,7 @@ export async function prepareProgram(
             attributes: { skill: skill.name },
             after: ({ digest }) => ({ digest }),
           },
-          () => workspace.stage(stagedSource(skill), signal === undefined ? {} : { signal }),
+          () => workspace.stage(skill, signal === undefined ? {} : { signal }),
         );
   if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
     return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));

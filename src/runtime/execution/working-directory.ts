@@ -2,19 +2,8 @@
 import { lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  failure,
-  quoted,
-  toRelativePath,
-  isFolderName,
-  toSlug,
-  type ActionProblem,
-  type SkillEntry,
-  isProblem,
-  type Executor,
-} from '#core';
+import { failure, quoted, toRelativePath, type ActionProblem, isProblem, type Executor } from '#core';
 import type { RunFolder, Workspace } from '#sandbox';
-import { sha256 } from '#platform';
 
 export type WorkingDirectory =
   /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */
@@ -146,19 +135,4 @@ export function editorFor(
   const script = `${seen}/editor.sh`;
   const editor = `sh ${/^[\w/.:@-]+$/.test(script) ? script : `'${script}'`}`;
   return { EDITOR: editor, VISUAL: editor };
-}
-
-const DIGITS = 8;
-
-/**
- * A skill as the workspace stages it. A declared name that cannot be a folder, such as `a/b`, gives way to the name of its folder with
- * digits that no other skill has, so that two skills never share a folder.
- */
-export function stagedSource({ name, dir }: Pick<SkillEntry, 'name' | 'dir'>): {
-  readonly name: string;
-  readonly dir: string;
-} {
-  if (isFolderName(name)) return { name, dir };
-  const slug = toSlug(path.basename(dir), DIGITS + 1) ?? toSlug(name, DIGITS + 1) ?? 'skill';
-  return { name: `${slug}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
 }

@@ -44,6 +44,8 @@ function main([socketPath = '', port = '', forwards = '', ...argv]: readonly str
   const served = createServer({ allowHalfOpen: true }, (near) => {
     // Before the program listens, and after it has ended, the connection is refused.
     const far = connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true });
+    // The host waits for this byte: a connection to the socket alone says nothing about the program.
+    far.once('connect', () => near.write('+'));
     join(near, far, open);
     join(far, near, open);
   });

@@ -70,12 +70,13 @@ except OSError as error:
 run(argv)
 `;
 
-/** A port of the program is offered at a socket. */
+/** A port of the program is offered at a socket. A byte says that the program has accepted the connection. */
 const SERVED = `${SHARED}
 path, port, _, _, *argv = sys.argv[1:]
 def serve(near):
     try:
         with near, socket.create_connection(('127.0.0.1', int(port))) as far:
+            near.sendall(b'+')
             both(near, far)
     except OSError:
         pass

@@ -25,6 +25,8 @@ interface ServedProgram {
 }
 
 const RETRY_MS = 200;
+/** What the forwarder sends first, when the program has accepted the connection. It closes one that the program refuses. */
+const ACCEPTED = '+';
 /** Short, because the path of a socket is limited. */
 const SOCKET = 'serve.sock';
 
@@ -47,7 +49,10 @@ export function serveProgram(serve: ServedPort, { attached }: Workspace, run: Ru
 }
 
 /** Forwards a port of 127.0.0.1 to the same port of a sandbox, which offers it at the socket. */
-async function servePort({ port, onReady }: ServedPort, socketPath: string): Promise<{ close(): Promise<void> }> {
+export async function servePort(
+  { port, onReady }: ServedPort,
+  socketPath: string,
+): Promise<{ close(): Promise<void> }> {
   const open = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     open.add(socket);
@@ -58,31 +63,44 @@ async function servePort({ port, onReady }: ServedPort, socketPath: string): Pro
     keep(near);
     near.on('error', () => far.destroy());
     far.on('error', () => near.destroy());
-    near.pipe(far);
-    far.pipe(near);
+    const refuse = (): void => {
+      far.destroy();
+      near.destroy();
+    };
+    far.once('end', refuse);
+    far.once('data', (bytes: Buffer) => {
+      far.off('end', refuse);
+      far.pause();
+      const rest = bytes.subarray(ACCEPTED.length);
+      if (rest.length > 0) far.unshift(rest);
+      near.pipe(far);
+      far.pipe(near);
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(portTaken(port, error)));
     server.listen({ host: '127.0.0.1', port }, resolve);
   });
-  const timer = setInterval(() => {
-    const probe = keep(connect({ path: socketPath }));
-    probe.on('error', () => probe.destroy());
-    // The sandbox closes the connection at once while nothing listens there.
-    probe.once('connect', () => {
-      setTimeout(() => {
-        if (probe.destroyed || probe.readableEnded) return;
-        clearInterval(timer);
-        onReady();
-        probe.destroy();
-      }, RETRY_MS / 2);
+  let retry: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const probe = (): void => {
+    const socket = keep(connect({ path: socketPath }));
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => {
+      isOver = true;
+      socket.destroy();
+      onReady();
     });
-    probe.resume();
-  }, RETRY_MS);
+    socket.once('close', () => {
+      if (!isOver) retry = setTimeout(probe, RETRY_MS);
+    });
+  };
+  probe();
   return {
     close: () =>
       new Promise((resolve) => {
-        clearInterval(timer);
+        isOver = true;
+        clearTimeout(retry);
         for (const socket of open) socket.destroy();
         server.close(() => resolve());
       }),

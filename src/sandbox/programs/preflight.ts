@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 
 import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord, type AttachedWorkspace } from '#core';
-import { isInRange, quietly, findProgram } from '#platform';
+import { readRange, quietly, findProgram } from '#platform';
 import { installHint } from '../environments/system-packages.ts';
 import type { Requirement } from './skill-requirements.ts';
 import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
@@ -118,7 +118,7 @@ function findProblem(
 
 function versionProblem(what: string, version: string | undefined, range: string | undefined): string | undefined {
   if (version === undefined) return `${what} is missing`;
-  if (range === undefined || isInRange(version, range)) return undefined;
+  if (range === undefined || readRange(range).includes(version)) return undefined;
   return `${what} is installed as version ${quoted(version)}`;
 }
 

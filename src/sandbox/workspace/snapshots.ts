@@ -5,13 +5,14 @@
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, renameSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 
-import { isFolderName, quoted, SkillError } from '#core';
+import { quoted, SkillError, toRelativePath, toSlug } from '#core';
 import {
   digestName,
   isSystemError,
   quietly,
   readTreeDigest,
   removeTree,
+  sha256,
   type openTreeDigests,
   copyUsableTree,
 } from '#platform';
@@ -23,8 +24,6 @@ export interface SkillSource {
   readonly name: string;
   /** Folder on the host. */
   readonly dir: string;
-  /** The expected digest. Its snapshot is used if the folder has changed since. */
-  readonly digest?: string;
 }
 
 export interface Snapshot {
@@ -41,29 +40,39 @@ export interface Snapshots {
   find(name: string, digest: string): Promise<Snapshot | undefined>;
 }
 
-/** Validates a name before it becomes part of a path. Throws `skill/invalid`. */
-export function checkSkillName(name: string, dir: string): void {
-  if (isFolderName(name)) return;
-  throw new SkillError({
-    code: 'skill/invalid',
-    message: `the skill name ${quoted(name)} cannot be used as a folder name`,
-    hint: 'use lower-case letters, digits and hyphens',
-    data: { path: dir },
-  });
+/** Hidden names, characters of patterns, and device names of Windows. */
+const NO_FOLDER = /^\.|[/*?[\]{}]|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+/** A longer name leaves no room for what folders append. */
+const MAX_FOLDER_BYTES = 200;
+const DIGITS = 8;
+
+/** Whether a name can be a folder of a workspace as it is. Also for names that break the rules of the format, such as `PyMath` or `my_skill`. */
+function isFolderName(name: string): boolean {
+  if (name !== name.trim() || NO_FOLDER.test(name)) return false;
+  return toRelativePath(name) === name && Buffer.byteLength(name) <= MAX_FOLDER_BYTES;
+}
+
+/**
+ * The folder of a skill in a workspace. A declared name that cannot be a folder, such as `a/b`, gives way to the name of its folder with
+ * digits that no other skill has, so that two skills never share a folder.
+ */
+export function stagedName({ name, dir }: SkillSource): string {
+  if (isFolderName(name)) return name;
+  const slug = toSlug(path.basename(dir), DIGITS + 1) ?? toSlug(name, DIGITS + 1) ?? 'skill';
+  return `${slug}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`;
 }
 
 export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
   const underWay = new Map<string, PendingSnapshot>();
   return {
     async find(name, digest) {
-      checkSkillName(name, base.snapshots);
       return findStored({ base, digests, signal: undefined }, name, digest);
     },
     take,
   };
 
   function take(skill: SkillSource, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Snapshot> {
-    const key = JSON.stringify([skill.name, skill.dir, skill.digest]);
+    const key = JSON.stringify([skill.name, skill.dir]);
     const running = underWay.get(key);
     if (running !== undefined)
       return running.snapshot.catch((error: unknown) => {
@@ -89,8 +98,7 @@ interface Store {
 }
 
 async function takeOne(store: Store, skill: SkillSource): Promise<Snapshot> {
-  checkSkillName(skill.name, skill.dir);
-  const digest = skill.digest ?? store.digests.known(skill.dir);
+  const digest = store.digests.known(skill.dir);
   if (digest !== undefined) {
     const stored = await findStored(store, skill.name, digest);
     if (stored !== undefined) return stored;
@@ -152,7 +160,6 @@ async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
       signal: store.signal,
     });
     if (copied.type === 'refused') throw refused(skill, copied.message);
-    if (skill.digest !== undefined && copied.digest !== skill.digest) throw changed(skill);
     const snapshot = await putInPlace(store, parcel(), { name: skill.name, digest: copied.digest });
     const { digest } = copied;
     store.digests.remember([
@@ -218,15 +225,6 @@ function refused(skill: SkillSource, message: string): SkillError {
     code: 'skill/invalid',
     message: `the skill ${quoted(skill.name)} cannot be staged: ${message}`,
     hint: 'keep only files, folders and links that stay inside the folder of the skill, and do not change it while it is staged',
-    data: { path: skill.dir },
-  });
-}
-
-function changed(skill: SkillSource): SkillError {
-  return new SkillError({
-    code: 'skill/invalid',
-    message: `the skill ${quoted(skill.name)} has changed since it was loaded`,
-    hint: 'load the skill again',
     data: { path: skill.dir },
   });
 }

@@ -26,14 +26,7 @@ import {
 } from './layout.ts';
 import { removeLeftovers, removeOldSnapshots, type SweepOptions } from './leftovers.ts';
 import { newMetadata, readMetadata, writeMetadata, type MetadataReading, type WorkspaceMetadata } from './metadata.ts';
-import {
-  discard,
-  openSnapshots,
-  checkSkillName,
-  type SkillSource,
-  type Snapshot,
-  type Snapshots,
-} from './snapshots.ts';
+import { discard, openSnapshots, stagedName, type SkillSource, type Snapshot, type Snapshots } from './snapshots.ts';
 import { copyOwnFolders } from './own-folders.ts';
 import { stageSnapshot } from './stage.ts';
 import { withinTime } from '../process/child-process.ts';
@@ -73,7 +66,7 @@ export interface Workspace {
   readonly metadata: WorkspaceMetadata;
   /** Problems while it was opened and skills were staged. */
   readonly warnings: readonly string[];
-  /** Stages a skill once: it stays as it is, whatever happens to its folder, until another digest is requested. */
+  /** Stages a skill once: it stays as it is, whatever happens to its folder. */
   stage(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<StagedSkill>;
   /** Removes old snapshots, once for all workspaces. Call it while a program runs; otherwise closing the workspaces does it. */
   tidy(): Promise<void>;
@@ -245,7 +238,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
   };
   const stage = async (skill: SkillSource, signal: AbortSignal | undefined): Promise<StagedSkill> => {
     const known = staged.get(skill.name);
-    if (known !== undefined && (skill.digest === undefined || skill.digest === known.digest)) return known;
+    if (known !== undefined) return known;
     const { digest, path: snapshot } = await takeSnapshot(skill, signal);
     const stagedSkill: StagedSkill = { name: skill.name, digest, snapshot };
     const mode = isSeparate(attached) ? 'mount' : 'copy';
@@ -265,9 +258,9 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
   };
   const takeSnapshot = async (skill: SkillSource, signal: AbortSignal | undefined): Promise<Snapshot> => {
     // A kept workspace continues with its earlier skills as long as their snapshots exist.
-    const before = skill.digest ?? metadata.skills.find(({ name }) => name === skill.name)?.digest;
-    if (before === undefined || skill.digest !== undefined) return snapshots.take(skill, { signal });
-    return (await snapshots.find(skill.name, before)) ?? snapshots.take(skill, { signal });
+    const before = metadata.skills.find(({ name }) => name === skill.name)?.digest;
+    const kept = before === undefined ? undefined : await snapshots.find(skill.name, before);
+    return kept ?? snapshots.take(skill, { signal });
   };
   const closeOnce = async (keep: boolean): Promise<void> => {
     await Promise.allSettled(staging.values());
@@ -287,9 +280,9 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     get metadata() {
       return metadata;
     },
-    stage(skill, { signal } = {}) {
+    stage({ name, dir }, { signal } = {}) {
       refuseClosed();
-      checkSkillName(skill.name, skill.dir);
+      const skill = { name: stagedName({ name, dir }), dir };
       const before = staging.get(skill.name);
       const run = (async (): Promise<StagedSkill> => {
         // Sequential per name: the second call finds what the first has staged.

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { estimateTokens, isSkillError, sliceStart, toRelativePath, type SkillEntry, isProblem } from '#core';
 import { listSkillFiles, parseSkillMd, readSkillFile, type SkillIndex } from '#skills';
-import { findLockedSkill, openAgentFolders } from '#packs';
+import { findLocked, openAgentFolders } from '#packs';
 import { inConfined, readTreeDigest, sha256 } from '#platform';
 import { checkAndFix, openSecrets } from '#runtime';
 import {
@@ -262,7 +262,7 @@ function listPowers(
 }
 
 function findInstallation({ dir }: SkillEntry): object | undefined {
-  const locked = findLockedSkill(dir);
+  const locked = findLocked([dir]).get(dir);
   return locked && { ...locked, root: path.dirname(dir) };
 }
 

@@ -23,6 +23,7 @@ describe('trigger sets', () => {
         { ...asked()[1], place: { file, line: 6, column: 3 }, skills: { target: 'target', folders: [dir] } },
       ],
       problems: [],
+      drafts: [],
       passedOver: [],
       thresholds: {},
       suites: [{ file, shape: 'trigger-set', entries: 2 }],

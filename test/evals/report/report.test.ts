@@ -45,6 +45,7 @@ describe('a report', () => {
         status: fc.constantFrom(...CASE_STATUSES),
         way: fc.constantFrom('live', 'scripted', 'cassette', 'rules'),
         isHarness: fc.boolean(),
+        quarantine: fc.constantFrom(undefined, { until: '2026-12-31', passed: 1, of: 4 }),
         kinds: fc.array(
           fc.tuple(fc.constantFrom('trigger', 'output', 'judge', 'sequence'), fc.constantFrom(...CASE_STATUSES)),
         ),
@@ -62,7 +63,10 @@ describe('a report', () => {
     fc.assert(
       fc.property(fc.array(anyResult, { maxLength: 40 }), (results) => {
         const { arms, comparisons, uncompared } = report(results);
-        const counted = arms.map(({ arm, totals, harness: checks }) => [arm, sum(totals) + sum(checks)]);
+        const counted = arms.map(({ arm, totals, harness: checks, quarantined }) => [
+          arm,
+          sum(totals) + sum(checks) + sum(quarantined),
+        ]);
         expect(counted).toEqual(
           ARMS.map((arm) => [arm, results.filter((result) => result.arm === arm).length]).filter(
             ([, count]) => count !== 0,
@@ -153,6 +157,7 @@ describe('a report', () => {
           arm: 'with',
           totals: { passed: 1, failed: 2, error: 2, skipped: 1 },
           harness: NONE,
+          quarantined: NONE,
           passRate: { count: 1, of: 3, low: expect.closeTo(0.0615, 3), high: expect.closeTo(0.7923, 3) },
           skippedChecks: 0,
           cases: 4,
@@ -164,6 +169,7 @@ describe('a report', () => {
           arm: 'without',
           totals: { ...NONE, passed: 1 },
           harness: NONE,
+          quarantined: NONE,
           passRate: { count: 1, of: 1, low: expect.any(Number), high: 1 },
           skippedChecks: 0,
           cases: 1,

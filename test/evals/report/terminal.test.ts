@@ -17,10 +17,6 @@ FAILED  sum (with)
   evals/cases.json:3
   x output[1]: the answer contains "42"
       found: the answer is "41"  [events 7, 9]
-FAILED  count (without)
-  evals/cases.json:3
-  x output[1]: the answer contains "42"
-      found: the answer is "41"  [events 7, 9]
 ERROR   slow (with)
   evals/cases.json:3
   timed out after 20 s
@@ -67,6 +63,22 @@ trigger
   letters loaded for 1 query without an expected skill`);
   });
 
+  test('lists errors of a baseline, but not its failures, which are no failures of the skill', () => {
+    const text = shown(
+      report([
+        result('sum'),
+        result('sum', { arm: 'without', status: 'failed' }),
+        result('count'),
+        result('count', { arm: 'without', status: 'error', reason: 'connection lost', run: '/runs/7' }),
+        result('count', { arm: 'old', status: 'failed' }),
+      ]),
+      look,
+    );
+    expect(text.split('\n').filter((line) => /^(?:FAILED|ERROR)/.test(line))).toEqual(['ERROR   count (without)']);
+    expect(text).toContain('  connection lost\n  record: skillwright runs show /runs/7\n');
+    expect(text).toContain('without the skill\nresults    2 results: 0 passed, 1 failed, 1 error');
+  });
+
   test('shows INVALID and no score after a failed control', () => {
     const controls = TRIGGER.controls.map((control) => ({
       ...control,
@@ -96,11 +108,6 @@ time       12.3 s`);
     );
     expect(text).toBe(`INVALID: no outcome was judged; there is no score
   with the skill against without the skill: no outcome was judged (1 case: no outcome is checked);…
-
-FAILED  a (without)
-  evals/cases.json:3
-  x trigger: it fires
-  record: skillwright runs show /runs/7
 
 with the skill
 results    1 result: 1 passed

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Executor } from '../../../src/core/execution.ts';
@@ -11,8 +12,9 @@ import type { RunResult } from '../../../src/core/outputs.ts';
 import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { openBridge, type Bridge } from '../../../src/sandbox/network/bridge.ts';
-import { servingCommand } from '../../../src/sandbox/network/serve-port.ts';
+import { servePort, servingCommand } from '../../../src/sandbox/network/serve-port.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { freePort } from '../../fleet/postgres.ts';
 import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { sharedDockerEngine, type TestEngine } from '../../sandbox/docker-engine.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
@@ -97,15 +99,11 @@ function inContainer({ socket, rootFileSystem }: TestEngine): Executor {
 
 describe.each(SERVING)('--serve under %s', (_, executor, forwarder) => {
   verifies('ENV-2', 'a served port is reached from the host while the program runs, and not afterwards', async () => {
-    const probe = createServer();
-    await new Promise<void>((resolve) => void probe.listen(0, '127.0.0.1', resolve));
-    // A string for a pipe, and null before `listen`.
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     const url = `http://127.0.0.1:${String(port)}/`;
     let answer: Promise<string> | undefined;
     const onReady = (): void => {
-      answer = fetch(url).then((response) => response.text());
+      answer = fetch(url).then((response) => response.text(), String);
     };
     const page = `import http.server as h, os
 class Page(h.BaseHTTPRequestHandler):
@@ -139,6 +137,37 @@ test(
     );
   },
 );
+
+test.each([
+  ['Python', true],
+  ['Node', false],
+])('a port that %s forwards is served when the program listens, however slow the sandbox is', async (_, isInImage) => {
+  const folder = scratch();
+  const [port, outside] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${String(outside)}/`;
+  const socketPath = path.join(folder, 'serve.sock');
+  const program = `process.stdin.once('data', () => require('node:http').createServer((_, answer) => answer.end('a page')).listen(${String(port)}, '127.0.0.1'))`;
+  const [command = '', ...args] = servingCommand(socketPath, port, isInImage);
+  const child = spawn(command, [...args, process.execPath, '-e', program], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  while (!existsSync(socketPath)) await setTimeout(20);
+  child.kill('SIGSTOP');
+  let isServed = false;
+  const { close } = await servePort({ port: outside, onReady: () => (isServed = true) }, socketPath);
+  onTestFinished(close);
+  // Time for several attempts, which a stopped sandbox answers late.
+  await setTimeout(600);
+  expect(isServed).toBe(false);
+  child.kill('SIGCONT');
+  await setTimeout(300);
+  expect(isServed).toBe(false);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+  child.stdin.write('listen\n');
+  await expect.poll(() => isServed, { timeout: 20_000 }).toBe(true);
+  expect(await (await fetch(url)).text()).toBe('a page');
+});
 
 test('in an image without Python, Node forwards a served port and passes on the exit status', async () => {
   const folder = scratch();
