@@ -208,6 +208,8 @@ export type RunEvent =
       readonly toolCalls: readonly ModelToolCall[];
       readonly finish: Finish;
       readonly usage: ModelUsage;
+      /** The model reported its input, but no output. Without `inputTokens` it reported nothing. */
+      readonly outputIsEstimated?: true;
       readonly retries: number;
     }
   | { readonly type: 'plan'; readonly turn: number; readonly plan: Plan }

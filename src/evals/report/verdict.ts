@@ -5,12 +5,12 @@ import {
   incompleteText,
   invalidLines,
   invalidTitle,
-  numberText,
   ownArm,
   sumCounts,
   totalsText,
   verdictOfDifference,
 } from './report-text.ts';
+import { numberText } from './cost-text.ts';
 import { verdictOf, type Thresholds } from './report.ts';
 import type { EvalReport, Verdict } from './result.ts';
 
