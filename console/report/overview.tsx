@@ -16,6 +16,7 @@ import { Banner, Card, Section, State } from '../parts/parts.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { date, duration, line, number, short } from '../text.ts';
 import { ArmComparison } from './arm-comparison.tsx';
+import { Costs } from './costs.tsx';
 import {
   RateBar,
   RateCell,
@@ -40,6 +41,7 @@ export function Overview({ data: { report, trend, verdict } }: { readonly data: 
       <VerdictBanner verdict={verdict} />
       <Cards report={report} />
       <Arms report={report} />
+      <Costs report={report} />
       {report.comparisons.map((comparison) => (
         <ArmComparison key={comparison.against} comparison={comparison} />
       ))}

@@ -67,6 +67,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     skills: listSkills(sets),
     isPartial,
     results,
+    prices: options.prices,
     judge: tested,
     sequential: stop === undefined ? undefined : { rounds, most: options.repeat ?? 1, detect: stop.detect },
   });

@@ -1,5 +1,5 @@
 /** The written case format: one constant is the published schema, the validator and the type. `case.ts` has the parsed form. */
-import { jsonSchema, type FromSchema, type JsonSchema } from '#core';
+import { jsonSchema, THRESHOLDS_SCHEMA, type FromSchema, type JsonSchema } from '#core';
 
 const MAX_COUNT = 1_000_000_000;
 const MAX_REPEAT = 1000;
@@ -197,6 +197,7 @@ export const EVAL_SUITE_SCHEMA = jsonSchema.section(
   {
     $schema: jsonSchema.text('Location of this schema, for editors.'),
     defaults: jsonSchema.section('Defaults for keys of cases.', CASE_PROPERTIES),
+    thresholds: THRESHOLDS_SCHEMA,
     cases: jsonSchema.list('The cases.', EVAL_CASE_SCHEMA),
   },
   ['cases'],
@@ -212,6 +213,7 @@ export const EVAL_CASE_JSON_SCHEMA = {
       properties: {
         $schema: EVAL_SUITE_SCHEMA.properties.$schema,
         defaults: EVAL_SUITE_SCHEMA.properties.defaults,
+        thresholds: EVAL_SUITE_SCHEMA.properties.thresholds,
         cases: { type: 'array', description: 'The cases.', items: { $ref: '#/$defs/case' } },
       },
     },

@@ -1,5 +1,8 @@
 /** Texts that the terminal, Markdown and HTML reports share. */
 import { codePointAt, countText, durationText, printable } from '#core';
+import { numberText, usdText } from './cost-text.ts';
+import { measureCosts } from './costs.ts';
+import { isAsked } from './prices.ts';
 import type { Quarantine } from '../cases/quarantine.ts';
 import {
   CASE_STATUSES,
@@ -49,12 +52,6 @@ export function chanceText(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(p < 0.1 ? 3 : 2);
 }
 
-/** Formats `12,345` independent of the locale. */
-export function numberText(count: number): string {
-  if (!Number.isFinite(count)) return '?';
-  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
 /** Formats `2026-11-15 10:00 UTC`; returns other texts unchanged. */
 export function dateText(time: string): string {
   return time.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}(?:\.\d+)?Z$/, '$1 $2 UTC');
@@ -68,19 +65,23 @@ export function countTokens({ inputTokens, outputTokens }: CaseCost): number {
   return inputTokens + outputTokens;
 }
 
-/** Sums costs; the sum is estimated if one of them is. */
+/** Sums costs; the sum is estimated if one of them is. Money that is unknown for one run that asked a model is unknown for all. */
 export function sumCosts(results: readonly CaseResult[]): CaseCost {
   const sum = (field: Exclude<keyof CaseCost, 'tokensAreEstimated'>): number =>
     results.reduce((total, { cost }) => total + (cost[field] ?? 0), 0);
+  const isPaid = results.some(({ cost }) => cost.usd !== undefined);
+  const isUnknown = results.some((result) => isAsked(result) && result.cost.usd === undefined);
+  const isCached = results.some(({ cost }) => cost.cachedTokens !== undefined);
   return {
     turns: sum('turns'),
     toolCalls: sum('toolCalls'),
     scriptRuns: sum('scriptRuns'),
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),
+    ...(isCached ? { cachedTokens: sum('cachedTokens') } : {}),
     tokensAreEstimated: results.some(({ cost }) => cost.tokensAreEstimated),
     wallMs: sum('wallMs'),
-    ...(results.some(({ cost }) => cost.usd !== undefined) ? { usd: sum('usd') } : {}),
+    ...(isPaid && !isUnknown ? { usd: sum('usd') } : {}),
   };
 }
 
@@ -114,6 +115,7 @@ const NO_ARM: ArmSummary = {
   cases: 0,
   modelCases: 0,
   cost: ZERO_COST,
+  perRun: measureCosts([]),
 };
 
 export const ARM_TITLES: Readonly<Record<Arm, string>> = {
@@ -141,7 +143,7 @@ export function armTexts({ totals, harness, quarantined, passRate, skippedChecks
   return {
     results: `${amountText(sumCounts(totals) + checks + flaky, 'result')}: ${totalsText(totals)}${checks === 0 ? '' : generated}${flaky === 0 ? '' : uncounted}`,
     rate: [rateText(passRate), `of ${amountText(passRate.of, 'verdict')}`, ...left].join(', '),
-    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${usd === undefined ? '' : `, $${usd.toFixed(usd < 1 ? 4 : 2)}`}`,
+    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${usd === undefined ? '' : `, ${usdText(usd)}`}`,
   };
 }
 
@@ -312,7 +314,7 @@ export function confusedPairs({ confusion }: TriggerReport): TriggerReport['conf
 }
 
 export function comparisonTexts(comparison: Comparison) {
-  const { cases, pairs, passed, better, worse, smallestVisible, tokens, wallMs, of, against } = comparison;
+  const { cases, pairs, passed, better, worse, smallestVisible, of, against } = comparison;
   const { differing, used, missing, merged } = comparison;
   const facts: readonly (string | undefined)[] = [
     differing.length === 0 ? undefined : `the arms differ in: ${differing.join(', ')}`,
@@ -332,8 +334,6 @@ export function comparisonTexts(comparison: Comparison) {
     worse: numberText(worse),
     alike: numberText(cases - better - worse),
     detectable: percentText(smallestVisible).replace(' %', ' points'),
-    tokens: `${numberText(tokens.of)} against ${numberText(tokens.against)}`,
-    time: `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
     excluded: excludedText(comparison),
   };
 }

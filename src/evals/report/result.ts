@@ -1,5 +1,6 @@
 /** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
 import type { CaseLocation, EvalCase } from '../cases/case.ts';
+import type { CostDifferences, CostMeasures, ModelPrice } from './measures.ts';
 import type { Quarantine } from '../cases/quarantine.ts';
 
 /** `error` means that the harness, the network or a checker failed; it counts as neither passed nor failed. */
@@ -43,9 +44,12 @@ export interface CaseCost {
   /** As reported by the model, otherwise estimated. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Of the input tokens, those that the provider read from its cache, and those that it wrote there; absent if not reported. */
+  readonly cachedTokens?: number;
+  readonly cacheWriteTokens?: number;
   readonly tokensAreEstimated: boolean;
   readonly wallMs: number;
-  /** In US dollars, if the agent reports it. */
+  /** In US dollars: as the agent reports it, otherwise by the price of the model. Absent if neither is known. */
   readonly usd?: number;
 }
 
@@ -197,7 +201,9 @@ export interface ArmSummary {
   readonly cases: number;
   /** Cases that a language model or the rule model answered, live or recorded. */
   readonly modelCases: number;
+  /** The sum over all results. */
   readonly cost: CaseCost;
+  readonly perRun: CostMeasures;
 }
 
 export interface ComparisonGaps {
@@ -237,8 +243,8 @@ export interface Comparison {
   readonly excluded: ComparisonGaps;
   /** Checks that pass in both arms and so prove nothing about the skill. */
   readonly sayNothing: readonly { readonly case: string; readonly check: string }[];
-  readonly tokens: { readonly of: number; readonly against: number };
-  readonly wallMs: { readonly of: number; readonly against: number };
+  /** Of a run; over the compared cases. */
+  readonly costs: CostDifferences;
 }
 
 export interface NoComparison {
@@ -351,6 +357,8 @@ export interface EvalReport {
   readonly wallMs: number;
   readonly skills: readonly ReportSkill[];
   readonly models: readonly { readonly id: string; readonly way: ModelWay }[];
+  /** The prices that the money was computed with; a model that is missing has none. */
+  readonly prices: readonly ModelPrice[];
   readonly results: readonly CaseResult[];
   /** One per arm, the evaluated one first. */
   readonly arms: readonly ArmSummary[];

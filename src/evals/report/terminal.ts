@@ -10,10 +10,10 @@ import {
   isRated,
   listFacts,
   listFailures,
-  numberText,
   rateText,
   verdictText,
 } from './report-text.ts';
+import { armCostRows, costDifferenceRows, numberText } from './cost-text.ts';
 import type { CaseResult, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText, printable } from '#core';
@@ -116,6 +116,7 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
         row('results', counts),
         ...(isRated(arm, report) ? [row('pass rate', rate)] : []),
         row('cost', cost),
+        ...armCostRows(arm, report).map(({ label, text }) => row(label, printable(text))),
       ];
     }),
     ...(hasArms ? [''] : []),
@@ -127,8 +128,7 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
 
 function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
   const { of, against, difference, p, sayNothing } = comparison;
-  const { cases, passed, better, worse, alike, detectable, tokens, time, excluded, facts } =
-    comparisonTexts(comparison);
+  const { cases, passed, better, worse, alike, detectable, excluded, facts } = comparisonTexts(comparison);
   const line = (text: string): string => fitText(`  ${text}`, width);
   const names = namesText(sayNothing.map((one) => `${one.case} ${one.check}`));
   return [
@@ -139,7 +139,7 @@ function comparisonLines(comparison: Comparison, { width, style }: Look): readon
     ...facts.map((fact) => line(printable(fact))),
     ...(excluded === '' ? [] : [line(`not compared: ${excluded}`)]),
     line(`smallest detectable difference: ${detectable}`),
-    line(`per run: tokens ${tokens}, time ${time}`),
+    ...costDifferenceRows(comparison).map(({ label, text }) => line(`${label} a run: ${text}`)),
     ...(sayNothing.length === 0
       ? []
       : [line(`${countText(sayNothing.length, 'check')} passed in both arms: ${names}`)]),

@@ -5,12 +5,12 @@ import {
   incompleteText,
   invalidLines,
   invalidTitle,
-  numberText,
   ownArm,
   sumCounts,
   totalsText,
   verdictOfDifference,
 } from './report-text.ts';
+import { numberText } from './cost-text.ts';
 import { makeReport, verdictOf, type Thresholds } from './report.ts';
 import { groupBy, type EvalReport, type Verdict } from './result.ts';
 import { defined } from '#core';

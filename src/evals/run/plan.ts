@@ -1,7 +1,8 @@
 /** Says before a live evaluation how many runs it has, what they will cost, and how many cases a difference of the asked size needs. */
 import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import { amountText, numberText, countTokens } from '../report/report-text.ts';
+import { amountText, countTokens } from '../report/report-text.ts';
+import { numberText } from '../report/cost-text.ts';
 import { hasVerdict, type EvalReport } from '../report/result.ts';
 import { groupSameRequests, toAskedRequest } from '../report/same-requests.ts';
 import { computeMean, casesNeeded } from '../statistics/statistics.ts';

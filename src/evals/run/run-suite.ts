@@ -5,6 +5,7 @@ import path from 'node:path';
 import { isSkillError, type Budget, type Executor, stableJson } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
+import type { ConfiguredPrices } from '../report/prices.ts';
 import { quietly, removeTree, sha256, makeFolders } from '#platform';
 import { readSurroundings, temporaryFolder, createRuntime, type Runtime } from '#runtime';
 import { makeTemporaryFolder } from '#sandbox';
@@ -45,6 +46,8 @@ export interface SuiteBasis {
   readonly elsewhere?: Elsewhere;
   /** The source of a skill folder, such as `project`; its copy keeps it. */
   readonly sourceOf?: (folder: string) => string | undefined;
+  /** Prices of models that replace the built-in ones. */
+  readonly prices?: ConfiguredPrices;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SuiteProgress) => void;
   /** Receives remarks that are not part of the report. */

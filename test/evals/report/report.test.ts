@@ -13,6 +13,7 @@ import {
 import { makeTriggerReport } from '../../../src/evals/trigger/trigger-score.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
+import { measureCosts } from '../../../src/evals/report/costs.ts';
 import { caseResult, checkResult } from '../case-results.ts';
 
 function report(
@@ -149,6 +150,7 @@ describe('a report', () => {
         { id: 'scripted', way: 'scripted' },
         { id: 'x', way: 'cassette' },
       ],
+      prices: [],
       results,
       arms: [
         {
@@ -161,6 +163,7 @@ describe('a report', () => {
           cases: 4,
           modelCases: 0,
           cost: { ...caseResult('a').cost, turns: 6, inputTokens: 600, outputTokens: 60, wallMs: 30 },
+          perRun: measureCosts([]),
         },
         {
           arm: 'without',
@@ -172,6 +175,14 @@ describe('a report', () => {
           cases: 1,
           modelCases: 1,
           cost: caseResult('a').cost,
+          perRun: {
+            tokens: { mean: 110, cases: 1, of: 1 },
+            inputTokens: { mean: 100, cases: 1, of: 1 },
+            cachedTokens: { cases: 0, of: 1 },
+            outputTokens: { mean: 10, cases: 1, of: 1 },
+            usd: { cases: 0, of: 1 },
+            wallMs: { cases: 0, of: 0 },
+          },
         },
       ],
       comparisons: [],
