@@ -62,6 +62,13 @@ async function callByName(request: string, { run }: AgentParts): Promise<string 
   return [request, invocation.text].join('\n\n');
 }
 
+const COPIED = ' was copied to ';
+
+/** Whether a note of a record is about a file that was copied into the workspace. */
+export function isCopyNote(message: string): boolean {
+  return message.includes(`${COPIED}workspace://`);
+}
+
 interface RequestFiles {
   readonly type: 'given';
   readonly references: readonly string[];
@@ -80,7 +87,7 @@ async function bringFiles(
   const { references, warnings } = brought;
   for (const message of warnings) run.record({ type: 'note', message });
   for (const [place, reference] of references.entries())
-    run.record({ type: 'note', message: `${files[place] ?? ''} was copied to ${reference}` });
+    run.record({ type: 'note', message: `${files[place] ?? ''}${COPIED}${reference}` });
   return { type: 'given', references };
 }
 
