@@ -42,6 +42,7 @@ export async function runEvaluation(
     executor: flags.executor ?? 'auto',
     resume: flags.resume === true,
     thresholds,
+    strict: flags.strict === true,
     hasPages,
   });
   if (evaluation === undefined) return EXIT.invalidEvaluation;

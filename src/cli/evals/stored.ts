@@ -4,6 +4,7 @@ import path from 'node:path';
 import { printable } from '#core';
 import { compareRuns, gradeRuns, showTrend, writeFirstCases } from '#evals';
 import { EXIT, usageError } from '../exit.ts';
+import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { parseThresholds, type EvalInvocation } from './flags.ts';
 import { reportProblems } from './run.ts';
@@ -41,6 +42,8 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
     runs,
     caseFiles: flags.cases,
     thresholds: parseThresholds(flags),
+    strict: flags.strict === true,
+    settings: (await openRuntime(invocation)).config.evals,
     signal,
     onProblems: (problems) => reportProblems(problems, invocation),
     onProgress: (text) => progress.show(text),

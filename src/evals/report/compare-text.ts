@@ -1,6 +1,7 @@
 /** Formats the comparison of two reports for a terminal and as Markdown. */
 import { CHANGES, type BeforeAfter, type CaseChange, type Change, type ReportComparison } from './compare-reports.ts';
-import { liveText, markdownText, modelsText, numberText, rateText } from './report-text.ts';
+import { liveText, markdownText, modelsText, rateText } from './report-text.ts';
+import { numberText } from './cost-text.ts';
 import { countText, durationText, printable } from '#core';
 import { fitText, padText } from '#platform';
 import type { Look } from './terminal.ts';

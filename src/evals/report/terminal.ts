@@ -10,10 +10,10 @@ import {
   isRated,
   listFacts,
   listFailures,
-  numberText,
   rateText,
   verdictText,
 } from './report-text.ts';
+import { armCostRows, costDifferenceRows, numberText } from './cost-text.ts';
 import type { CaseResult, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText, printable } from '#core';
@@ -63,11 +63,12 @@ function resultLines(report: EvalReport, look: Look): readonly string[] {
 const TONES = { passed: 'green', failed: 'red', error: 'yellow', skipped: 'dim' } as const;
 
 function oneResult(result: CaseResult, attempt: string, { width, style }: Look): readonly string[] {
-  const { case: id, name, place, status, reason, checks } = result;
+  const { case: id, name, place, status, reason, checks, quarantine } = result;
   const title = name === id ? printable(id) : `${printable(id)}  ${printable(name)}`;
   const head = `${title}${attempt === '' ? '' : ` (${attempt})`}`;
   const where = `${printable(place.file)}:${String(place.line)}`;
-  const mark = style(TONES[status], style('bold', padText(status.toUpperCase(), 8)));
+  const word = quarantine === undefined ? status.toUpperCase() : 'FLAKY';
+  const mark = style(quarantine === undefined ? TONES[status] : 'yellow', style('bold', padText(word, 8)));
   const line = (text: string): string => fitText(`  ${text}`, width);
   return [
     `${mark}${fitText(head, Math.max(20, width - 8))}`,
@@ -101,6 +102,7 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
         row('results', counts),
         ...(isRated(arm, report) ? [row('pass rate', rate)] : []),
         row('cost', cost),
+        ...armCostRows(arm, report).map(({ label, text }) => row(label, printable(text))),
       ];
     }),
     ...(hasArms ? [''] : []),
@@ -112,8 +114,7 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
 
 function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
   const { of, against, difference, p, sayNothing } = comparison;
-  const { cases, passed, better, worse, alike, detectable, tokens, time, excluded, facts } =
-    comparisonTexts(comparison);
+  const { cases, passed, better, worse, alike, detectable, excluded, facts } = comparisonTexts(comparison);
   const line = (text: string): string => fitText(`  ${text}`, width);
   const names = namesText(sayNothing.map((one) => `${one.case} ${one.check}`));
   return [
@@ -124,7 +125,7 @@ function comparisonLines(comparison: Comparison, { width, style }: Look): readon
     ...facts.map((fact) => line(printable(fact))),
     ...(excluded === '' ? [] : [line(`not compared: ${excluded}`)]),
     line(`smallest detectable difference: ${detectable}`),
-    line(`per run: tokens ${tokens}, time ${time}`),
+    ...costDifferenceRows(comparison).map(({ label, text }) => line(`${label} a run: ${text}`)),
     ...(sayNothing.length === 0
       ? []
       : [line(`${countText(sayNothing.length, 'check')} passed in both arms: ${names}`)]),

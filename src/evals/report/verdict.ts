@@ -6,9 +6,11 @@ import {
   invalidLines,
   invalidTitle,
   ownArm,
+  sumCounts,
   totalsText,
   verdictOfDifference,
 } from './report-text.ts';
+import { numberText } from './cost-text.ts';
 import { verdictOf, type Thresholds } from './report.ts';
 import type { EvalReport, Verdict } from './result.ts';
 
@@ -60,10 +62,12 @@ export function verdictTitle(report: EvalReport): string {
   const { validity, result } = findVerdict(report);
   if (validity === 'invalid')
     return `INVALID: ${invalidLines(report).length === 0 ? 'there is no verdict' : invalidTitle(report)}`;
-  const { totals, harness } = ownArm(report);
+  const { totals, harness, quarantined } = ownArm(report);
+  const flaky = sumCounts(quarantined);
   const isClean =
-    totals.failed + totals.error + totals.skipped + harness.failed + harness.error + harness.skipped === 0;
-  const counts = isClean && totals.passed > 0 ? 'all passed' : totalsText(totals);
+    totals.failed + totals.error + totals.skipped + harness.failed + harness.error + harness.skipped + flaky === 0;
+  const uncounted = flaky === 0 ? '' : `, ${numberText(flaky)} in quarantine`;
+  const counts = isClean && totals.passed > 0 ? 'all passed' : `${totalsText(totals)}${uncounted}`;
   if (validity === 'incomplete') return `INCOMPLETE: ${counts}`;
   return result === 'passed' && isClean ? `valid, ${counts}` : `valid, ${result}: ${counts}`;
 }

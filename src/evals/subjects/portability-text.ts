@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 
 import { durationText, escapeXml, printable, visibleJson } from '#core';
 import { fitText, padText } from '#platform';
-import { amountText, markdownText, numberText, percentText, rateText, countTokens } from '../report/report-text.ts';
+import { amountText, markdownText, percentText, rateText, countTokens } from '../report/report-text.ts';
+import { numberText, usdText } from '../report/cost-text.ts';
 import type { Rate } from '../report/result.ts';
 import type { Look } from '../report/terminal.ts';
 import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } from './portability.ts';
@@ -27,7 +28,7 @@ function listFacts({ trigger, passRate, status, reasons, cost }: SubjectRow): re
     trigger === undefined
       ? [`pass rate ${rateText(passRate)}`]
       : [`recall ${rateText(trigger.recall)}`, rate('precision', trigger.precision), rate('quiet', trigger.quiet)];
-  const dollars = cost.usd === undefined ? '' : `${cost.usd.toFixed(4)} USD, `;
+  const dollars = cost.usd === undefined ? '' : `${usdText(cost.usd)}, `;
   const tokens = `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens`;
   return [scores.join(', '), `${tokens}, ${dollars}${durationText(cost.wallMs)} for ${amountText(passRate.of, 'run')}`];
 }
@@ -111,7 +112,7 @@ function subjectRows({ subjects }: PortabilityReport): readonly (readonly string
       ...head,
       ...scores.map((rate) => (rate === undefined ? '-' : rateText(rate))),
       numberText(countTokens(cost)),
-      cost.usd === undefined ? '-' : cost.usd.toFixed(4),
+      cost.usd === undefined ? '-' : usdText(cost.usd),
       durationText(cost.wallMs),
     ];
   });

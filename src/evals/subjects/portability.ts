@@ -1,7 +1,15 @@
 /** The portability matrix: the same cases over several agents and models, with what each loaded and what it cost. */
 import { verdictOf, type Thresholds } from '../report/report.ts';
 import { sumCosts } from '../report/report-text.ts';
-import { groupBy, hasVerdict, type CaseCost, type CaseResult, type EvalReport, type Rate } from '../report/result.ts';
+import {
+  groupBy,
+  hasVerdict,
+  isCounted,
+  type CaseCost,
+  type CaseResult,
+  type EvalReport,
+  type Rate,
+} from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
 
 /** `invalid`: a control failed, so there are no scores. `skipped`: the agent cannot run here. */
@@ -89,7 +97,7 @@ function ownResults({ results }: EvalReport): readonly CaseResult[] {
 
 function buildRow({ subject, folder, missing, report }: SubjectReport, thresholds: Thresholds): SubjectRow {
   const own = ownResults(report);
-  const verdicts = own.filter(hasVerdict);
+  const verdicts = own.filter((result) => hasVerdict(result) && isCounted(result));
   const base = {
     subject,
     folder,

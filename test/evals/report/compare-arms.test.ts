@@ -72,8 +72,14 @@ describe('two arms', () => {
         { case: 'd', check: 'output[0]' },
         { case: 'e', check: 'output[0]' },
       ],
-      tokens: { of: 110, against: 110 },
-      wallMs: { of: 5, against: 5 },
+      costs: {
+        tokens: { of: 110, against: 110, difference: { mean: 0, cases: 3, of: 5 } },
+        inputTokens: { of: 100, against: 100, difference: { mean: 0, cases: 3, of: 5 } },
+        cachedTokens: { difference: { cases: 0, of: 5 } },
+        outputTokens: { of: 10, against: 10, difference: { mean: 0, cases: 3, of: 5 } },
+        usd: { difference: { cases: 0, of: 5 } },
+        wallMs: { of: 5, against: 5, difference: { mean: 0, cases: 3, of: 5 } },
+      },
     });
   });
 
@@ -92,7 +98,11 @@ describe('two arms', () => {
   test('count tokens as tokens', () => {
     const cost = { ...caseResult('a').cost, inputTokens: 4_000, outputTokens: 1_000 };
     const results = [outcome('a', true, { cost, answer: 'x'.repeat(999) }), outcome('a', true, { arm: 'old' })];
-    expect(compared(results, 'with', 'old').tokens).toEqual({ of: 5_000, against: 110 });
+    expect(compared(results, 'with', 'old').costs.tokens).toEqual({
+      of: 5_000,
+      against: 110,
+      difference: { mean: 4_890, cases: 1, of: 1 },
+    });
   });
 
   test('count a case once, however often it is repeated', () => {

@@ -96,6 +96,7 @@ describe('an agent as the subject', () => {
       toolCalls: 2,
       scriptRuns: 0,
       inputTokens: 120,
+      cachedTokens: 20,
       outputTokens: 10,
       tokensAreEstimated: false,
       wallMs: true,
