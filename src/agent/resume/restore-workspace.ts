@@ -39,7 +39,7 @@ function listNames(names: readonly string[]): string {
 export function readChatWorkspace(folder: string): RecordedWorkspace {
   const earlier: RecordedWorkspace[] = [];
   const seen = new Set<string>();
-  for (let next: string | undefined = folder; next !== undefined && !seen.has(next); ) {
+  for (let next: string | undefined = folder; next !== undefined && !seen.has(next);) {
     seen.add(next);
     const { workspace, before } = readOne(next);
     earlier.unshift(workspace);

@@ -130,7 +130,10 @@ test('a file whose recorded content is another, as where a secret was removed, i
     },
     record: workspace,
   });
-  const hostile = { ...step('work/x', 'x', 'x'), observation: { type: 'file-written', path: 7 } } as unknown as RecordedStep;
+  const hostile = {
+    ...step('work/x', 'x', 'x'),
+    observation: { type: 'file-written', path: 7 },
+  } as unknown as RecordedStep;
   const steps = [
     step('work/a', 'token=[redacted]', 'token=1'),
     step('work/b', 'b', 'b'),
