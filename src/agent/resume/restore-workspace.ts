@@ -4,7 +4,7 @@ import path from 'node:path';
 import { countText, isSkillError, startsProgram, type RunEvent } from '#core';
 import { isRunId, readRun } from '#journal';
 import { restoreFiles, type RecordedStep, type Run } from '#runtime';
-import { isCopyNote } from '../open-request.ts';
+import { isCopyNote } from '../copy-note.ts';
 
 export interface RecordedWorkspace {
   readonly steps: readonly RecordedStep[];
