@@ -39,6 +39,7 @@ export function Overview({ data: { report, trend, verdict } }: { readonly data: 
   return (
     <>
       <VerdictBanner verdict={verdict} />
+      <SkillVerdicts verdict={verdict} />
       <Cards report={report} />
       <Arms report={report} />
       <Costs report={report} />
@@ -97,6 +98,20 @@ function VerdictBanner({ verdict }: { readonly verdict: PageData['verdict'] }): 
         <div key={text}>{line(text)}</div>
       ))}
     </Banner>
+  );
+}
+
+/** Only where there are several skills; the verdict on a single one is that of the report. */
+function SkillVerdicts({ verdict: { skills = [] } }: { readonly verdict: PageData['verdict'] }): JSX.Element | null {
+  if (skills.length < 2) return null;
+  return (
+    <Titled title={t('Verdict on each skill')}>
+      <RowsTable
+        label={t('Verdict on each skill')}
+        heads={['Skill', 'Verdict']}
+        rows={skills.map(({ skill, title }) => ({ cells: [line(skill), line(title)] }))}
+      />
+    </Titled>
   );
 }
 
