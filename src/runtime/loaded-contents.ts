@@ -164,7 +164,11 @@ export function activeContents({ loaded }: SessionState, contents: Contents): re
 
 /** A system message has no separate notes. */
 function withCutLine({ path, text, digest, next }: LoadedDocument): LoadedContent['documents'][number] {
-  return { path, digest, text: next === undefined ? text : `${text}\n[${printable(path)} continues at offset ${String(next)}]` };
+  return {
+    path,
+    digest,
+    text: next === undefined ? text : `${text}\n[${printable(path)} continues at offset ${String(next)}]`,
+  };
 }
 
 /** The content that a skill and its documents show to the model. */

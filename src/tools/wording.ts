@@ -99,7 +99,9 @@ export function documentNotes(
   const call = continueWith(printable(skill.name), first, 0);
   return [
     ...documents.flatMap(({ report }) => cutNotes(skill, report, continueWith)),
-    ...(omitted.length === 0 ? [] : [`not shown, because the answer is full: ${names.join(', ')}; continue with ${call}`]),
+    ...(omitted.length === 0
+      ? []
+      : [`not shown, because the answer is full: ${names.join(', ')}; continue with ${call}`]),
   ];
 }
 
