@@ -16,6 +16,7 @@ import { Banner, Card, Section, State } from '../parts/parts.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { date, duration, line, number, short } from '../text.ts';
 import { ArmComparison } from './arm-comparison.tsx';
+import { SkillVerdicts } from './skill-verdicts.tsx';
 import { Costs } from './costs.tsx';
 import {
   RateBar,
@@ -98,20 +99,6 @@ function VerdictBanner({ verdict }: { readonly verdict: PageData['verdict'] }): 
         <div key={text}>{line(text)}</div>
       ))}
     </Banner>
-  );
-}
-
-/** Only where there are several skills; the verdict on a single one is that of the report. */
-function SkillVerdicts({ verdict: { skills = [] } }: { readonly verdict: PageData['verdict'] }): JSX.Element | null {
-  if (skills.length < 2) return null;
-  return (
-    <Titled title={t('Verdict on each skill')}>
-      <RowsTable
-        label={t('Verdict on each skill')}
-        heads={['Skill', 'Verdict']}
-        rows={skills.map(({ skill, title }) => ({ cells: [line(skill), line(title)] }))}
-      />
-    </Titled>
   );
 }
 
