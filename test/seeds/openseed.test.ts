@@ -196,7 +196,9 @@ describe('openseed by its design', () => {
       expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name })).value).toBe(
         path.join(root, 'file-diff/scripts/~t.py'),
       );
-    expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: '~/t.py' })).isError).toBe(true);
+    expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: '~/t.py' })).isError).toBe(
+      true,
+    );
   });
 
   test('name, description and frontmatter follow the rules of the specification', () => {
