@@ -371,7 +371,7 @@ export const CHOICES: readonly Choice[] = [
     theirs: 'the frontmatter has no `disable-model-invocation`',
     ours: 'a skill that sets it is in no list, and the model cannot load it',
     why: 'its author reserved it for people',
-    test: 'test/seeds/manusx.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
+    test: 'test/seeds/manusx-files.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
   },
   {
     theirs: '`allowed-tools` is not read',
@@ -383,7 +383,7 @@ export const CHOICES: readonly Choice[] = [
     theirs: 'a binary asset',
     ours: '`file_read` describes it in a note',
     why: 'the result is text',
-    test: 'test/seeds/manusx.test.ts: file_read describes a binary file',
+    test: 'test/seeds/manusx-files.test.ts: file_read describes a binary file',
   },
   {
     theirs: '`file_write` of any length',

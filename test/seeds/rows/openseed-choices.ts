@@ -54,7 +54,7 @@ export const CHOICES: readonly Choice[] = [
     theirs: 'the frontmatter has no `disable-model-invocation`',
     ours: 'a skill that sets it is in no list, and the model cannot load it',
     why: 'its author reserved it for people',
-    test: 'test/seeds/manusx.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
+    test: 'test/seeds/manusx-files.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
   },
   {
     theirs: 'every file of the three folders is listed',
