@@ -74,7 +74,7 @@ function moneySource(report: EvalReport, arm: ArmSummary['arm']): string {
   return [
     ...(dates.length === 0 ? [] : [`prices of ${dates.join(', ')}`]),
     ...(isReported ? ['as reported by the agent'] : []),
-    ...(unpriced.length === 0 ? [] : [`no price for ${unpriced.join(', ')} (set evals.prices in the configuration)`]),
+    ...(unpriced.length === 0 ? [] : [`no price for ${unpriced.join(', ')} (set evals.prices)`]),
   ].join(', ');
 }
 

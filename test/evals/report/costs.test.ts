@@ -217,7 +217,7 @@ describe('a report', () => {
     ]);
     expect(unpriced.arms[0] && armCostRows(unpriced.arms[0], unpriced)[2]).toEqual({
       label: 'money',
-      text: '$0.2500 a run, known for 1 of 2 cases, no interval: fewer than 6 cases, as reported by the agent, no price for openai-compatible/qwen (set evals.prices in the configuration)',
+      text: '$0.2500 a run, known for 1 of 2 cases, no interval: fewer than 6 cases, as reported by the agent, no price for openai-compatible/qwen (set evals.prices)',
     });
     expect(unpriced.arms[0]?.cost.usd).toBeUndefined();
   });
