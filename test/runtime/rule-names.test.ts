@@ -249,3 +249,29 @@ test('`execution` of a program opens programs and the workspace that they write 
   expect(await effects({ policy: { ask: ['write_file'] } })).toEqual(['ask', 'ask']);
   expect(await effects({ policy: { deny: ['Write(workspace://**)'] } })).toEqual(['deny', 'ask']);
 });
+
+test('a path that is not one of the skill is refused before a person is asked', async () => {
+  const runtime = await runtimeOver(writeA(), { policy: { ask: ['*'] } });
+  const asked: string[] = [];
+  const approve = ({ tool }: { readonly tool: string }) => {
+    asked.push(tool);
+    return false;
+  };
+  const session = await runtime.startSession({ execution: { executor: 'local' }, approve });
+  const codes = [];
+  for (const action of [
+    { type: 'run_script', skill: 'a', script: '../x.sh', args: [] },
+    { type: 'run_script', skill: 'a', script: '/bin/sh', args: [] },
+    { type: 'run_script', skill: 'a', script: 'none.sh', args: [] },
+    { type: 'read_resource', skill: 'a', path: '../plain.txt' },
+    { type: 'run_script', skill: 'a', script: 'x.sh', args: [] },
+  ] as const) {
+    const observation = await session.perform(action);
+    codes.push(observation.type === 'failed' ? observation.code : 'done');
+  }
+  await session.close();
+  expect({ codes, asked }).toEqual({
+    codes: ['path/parent', 'path/absolute', 'script/unknown', 'path/parent', 'approval/refused'],
+    asked: ['run_script'],
+  });
+});
