@@ -5,14 +5,14 @@ import { chanceText, signedNumber, verdictOfDifference } from '#evals/report';
 import type { Comparison } from './data.ts';
 import { counted, t } from '../language.ts';
 import { Facts } from '../parts/parts.tsx';
-import { duration, line, number } from '../text.ts';
+import { line, number } from '../text.ts';
 import { Titled, armName, part } from './marks.tsx';
 
 const MOST_CHECKS = 200;
 
 export function ArmComparison({ comparison }: { readonly comparison: Comparison }): JSX.Element {
   const { of, against, cases, pairs, passed, missing, better, worse, difference, method, p } = comparison;
-  const { smallestVisible, sayNothing, excluded, tokens, wallMs, differing, used, merged } = comparison;
+  const { smallestVisible, sayNothing, excluded, differing, used, merged } = comparison;
   const verdict = verdictOfDifference(comparison);
   const interval = `${points(difference.mean)} (${signedNumber(difference.low)} … ${signedNumber(difference.high)})`;
   const left = [
@@ -53,8 +53,6 @@ export function ArmComparison({ comparison }: { readonly comparison: Comparison 
             ...(merged.length === 0
               ? []
               : [[t('Near-identical cases'), line(merged.map((ids) => ids.join(' + ')).join(', '))] as const]),
-            [t('Tokens per run'), `${number(tokens.of)} / ${number(tokens.against)}`],
-            [t('Time per run'), `${duration(wallMs.of)} / ${duration(wallMs.against)}`],
           ]}
         />
         {left.length === 0 ? null : (

@@ -72,7 +72,7 @@ function Step({ place, label }: { readonly place: number | undefined; readonly l
 }
 
 function About({ result }: { readonly result: CaseResult }): JSX.Element {
-  const { place, arm, attempt, model, tags, loaded, isHarnessCheck, isCached } = result;
+  const { place, arm, attempt, model, tags, loaded, isHarnessCheck, quarantine, isCached } = result;
   return (
     <Facts
       facts={[
@@ -85,6 +85,9 @@ function About({ result }: { readonly result: CaseResult }): JSX.Element {
         ...(isHarnessCheck === true
           ? [[t('Harness check'), t('generated answers; it counts in no pass rate')] as const]
           : []),
+        ...(quarantine === undefined
+          ? []
+          : [[t('Quarantine'), t('in quarantine until {day}', { day: line(quarantine.until) })] as const]),
         ...(isCached ? [[t('Cache'), t('from the cache')] as const] : []),
       ]}
     />

@@ -10,6 +10,7 @@ export type Arm = CaseResult['arm'];
 export type ReportSkill = EvalReport['skills'][number];
 export type StatusCounts = EvalReport['arms'][number]['totals'];
 export type Rate = EvalReport['arms'][number]['passRate'];
+export type Measure = EvalReport['arms'][number]['perRun']['tokens'];
 export type Comparison = EvalReport['comparisons'][number];
 export type TriggerReport = NonNullable<EvalReport['trigger']>;
 export type ReportComparison = NonNullable<PageData['comparison']>;

@@ -1,12 +1,22 @@
 import type { JSX } from 'preact';
 
-import { CASE_STATUSES, countTokens, modelsText, percentText, signedNumber, summarizeReport } from '#evals/report';
+import {
+  CASE_STATUSES,
+  countTokens,
+  listFailures,
+  modelsText,
+  percentText,
+  quarantineText,
+  signedNumber,
+  summarizeReport,
+} from '#evals/report';
 import type { CaseResult, CaseStatus, EvalReport, PageData, ReportSkill } from './data.ts';
 import { counted, t } from '../language.ts';
 import { Banner, Card, Section, State } from '../parts/parts.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { date, duration, line, number, short } from '../text.ts';
 import { ArmComparison } from './arm-comparison.tsx';
+import { Costs } from './costs.tsx';
 import {
   RateBar,
   RateCell,
@@ -31,6 +41,7 @@ export function Overview({ data: { report, trend, verdict } }: { readonly data: 
       <VerdictBanner verdict={verdict} />
       <Cards report={report} />
       <Arms report={report} />
+      <Costs report={report} />
       {report.comparisons.map((comparison) => (
         <ArmComparison key={comparison.against} comparison={comparison} />
       ))}
@@ -184,14 +195,15 @@ function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
     <Titled title={t('Arms')}>
       <RowsTable
         label={t('Arms')}
-        heads={['Arm', ...CASE_STATUSES, 'harness checks', 'all results', 'Pass rate', 'Tokens', 'Time']}
+        heads={['Arm', ...CASE_STATUSES, 'harness checks', 'Quarantine', 'all results', 'Pass rate', 'Tokens', 'Time']}
         class="numbers"
         rows={report.arms.map((arm) => ({
           cells: [
             armName(arm.arm),
             ...CASE_STATUSES.map((status) => number(arm.totals[status])),
             number(sumCounts(arm.harness)),
-            number(sumCounts(arm.totals) + sumCounts(arm.harness)),
+            number(sumCounts(arm.quarantined)),
+            number(sumCounts(arm.totals) + sumCounts(arm.harness) + sumCounts(arm.quarantined)),
             rated.includes(arm) ? <RateCell rate={arm.passRate} /> : <span class="faint">{t('no score')}</span>,
             number(countTokens(arm.cost)),
             duration(arm.cost.wallMs),
@@ -205,7 +217,7 @@ function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
 function Failures({ report }: { readonly report: EvalReport }): JSX.Element | null {
   const link = useReportLink();
   const { results } = report;
-  const bad = (['failed', 'error'] as const).flatMap((status) => results.filter((result) => result.status === status));
+  const bad = listFailures(report);
   if (bad.length === 0) return null;
   return (
     <Titled title={t('Failures')}>
@@ -235,10 +247,11 @@ function Failures({ report }: { readonly report: EvalReport }): JSX.Element | nu
   );
 }
 
-function attemptText({ arms, results }: EvalReport, { arm, attempt }: CaseResult): string {
+function attemptText({ arms, results }: EvalReport, { arm, attempt, quarantine }: CaseResult): string {
   return [
     ...(arms.length > 1 ? [armName(arm)] : []),
     ...(results.some((one) => one.attempt > 1) ? [t('attempt {number}', { number: attempt })] : []),
+    ...(quarantine === undefined ? [] : [t('in quarantine until {day}', { day: line(quarantine.until) })]),
   ].join(', ');
 }
 
@@ -328,6 +341,7 @@ function Flaky({ report: { flaky, results, arms } }: { readonly report: EvalRepo
               <span class="faint">
                 {arms.length > 1 ? `${armName(one.arm)}, ` : ''}
                 {t('passes {count} of {all}', { count: number(one.rate.count), all: number(one.rate.of) })}
+                {one.proposal === undefined ? '' : `: ${quarantineText(one.proposal)}`}
               </span>
             </li>
           );

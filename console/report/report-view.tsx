@@ -273,6 +273,7 @@ function CaseLine({ row }: { readonly row: Row | undefined }): JSX.Element | nul
         {armName(arm)}
         {attempt > 1 ? ` ${String(attempt)}` : ''}
         {result.isHarnessCheck === true ? `, ${t('harness')}` : ''}
+        {result.quarantine === undefined ? '' : `, ${t('Quarantine')}`}
       </span>
       <span class="cell checks">{checks.length === 0 ? '' : `${String(passed)}/${String(checks.length)}`}</span>
       <span class="cell tokens">{number(countTokens(cost))}</span>

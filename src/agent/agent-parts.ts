@@ -5,6 +5,7 @@ import type { AgentTools } from './agent-tools.ts';
 import type { Replay } from './resume/replay.ts';
 import type { Gate } from './gate.ts';
 import type { KeptOutputs } from './outputs.ts';
+import type { IsLifted } from './plan-limits.ts';
 import type { Measure } from './request.ts';
 import type { AgentState } from './state.ts';
 import type { Stop } from './stop.ts';
@@ -18,6 +19,7 @@ export interface AgentParts {
   readonly limits: Budget;
   /** The part of the caller's budget that belongs to this request. */
   readonly allowed: Budget;
+  readonly isLifted: IsLifted;
   readonly state: () => AgentState;
   readonly stop: AbortSignal;
   readonly untilStopped: Stop['until'];

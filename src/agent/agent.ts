@@ -25,7 +25,7 @@ import { childOptions, firstAncestry } from './subagent.ts';
 import { startConversation, type Conversation } from './conversation.ts';
 import { replayRun, type Replay } from './resume/replay.ts';
 import { openGate } from './gate.ts';
-import { keepPlan, planLimits } from './plan-limits.ts';
+import { keepPlan, openLifts, planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { isAlreadyResumed, openClaim } from './resume/resume-gate.ts';
@@ -190,13 +190,14 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
   const proposed = new Map<string, OfType<RunEvent, 'activation'>['reason']>();
   const limits = (): Budget => planLimits(opened.limits, state().plan, before);
   const allowed = budgetLeft(before, opened.limits);
+  const isLifted = openLifts(replay?.past.lifts);
   const gate = openGate({ run, limits, state, proposed: () => proposed });
   const isLong = hasSeveralSteps(request);
   // Every run has a plan from its first decision on; the tool that changes it is sent where there is something to plan.
   const isPlanning = (): boolean => isLong || (state().plan?.steps.length ?? 0) > 0;
   const updatePlan = (value: unknown): readonly string[] => {
     const { update, problems } = readPlanUpdate({ mode: 'replace', plan: value });
-    return [...problems, ...keepPlan(update, { run, state: state(), allowed, request })];
+    return [...problems, ...keepPlan(update, { run, state: state(), allowed, isLifted, request })];
   };
   return {
     run,
@@ -207,6 +208,7 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
       return limits();
     },
     allowed,
+    isLifted,
     state,
     stop: stop.signal,
     untilStopped: (value) => stop.until(value),
@@ -274,6 +276,7 @@ async function untilStoppedOrDone(
   talk: ConversationHooks,
 ): Promise<End> {
   try {
+    await parts.replay?.restore(parts.run);
     const opening = await openRequest(options, parts);
     if ('outcome' in opening) return opening;
     const { choice } = opening;

@@ -60,9 +60,11 @@ export async function askModel(
   }
   stop.throwIfAborted();
   const { text, toolCalls, finish, retries } = answer;
-  const usage =
-    answer.usage.outputTokens === undefined ? { ...answer.usage, outputTokens: answerTokens(answer) } : answer.usage;
-  run.record({ type: 'model-answer', turn, text, toolCalls, finish, usage, retries });
+  const { inputTokens, outputTokens = answerTokens(answer) } = answer.usage;
+  const usage = { ...answer.usage, outputTokens };
+  const isEstimated = answer.usage.outputTokens === undefined && inputTokens !== undefined;
+  const estimated = isEstimated ? ({ outputIsEstimated: true } as const) : {};
+  run.record({ type: 'model-answer', turn, text, toolCalls, finish, usage, ...estimated, retries });
   return { type: 'answer', answer, conversation: prepared.conversation, isStreamed };
 }
 

@@ -32,10 +32,23 @@ export function planLimits(limits: Budget, plan: Plan | undefined, before: Budge
   return entries.length === 0 ? limits : { ...limits, ...Object.fromEntries(entries) };
 }
 
+/** Whether a constraint no longer holds, because the caller set that budget when the run was resumed. */
+export type IsLifted = (name: keyof Budget, value: number | string, turn: number) => boolean;
+
+/** A model that repeats its plan repeats its constraints: a value that was lifted stays lifted. */
+export function openLifts(lifts: Partial<Budget> = {}): IsLifted {
+  const lifted = new Set<string>();
+  return (name, value, turn) => {
+    const constraint = `${name} ${String(value)}`;
+    if (turn <= (lifts[name] ?? 0)) lifted.add(constraint);
+    return lifted.has(constraint);
+  };
+}
+
 /** Removes constraints that cannot be enforced, with the reason for the model. Other constraints stay as remarks of the model. */
 function checkConstraints(
-  { plan, before }: { readonly plan: Plan; readonly before: Plan | undefined },
-  allowed: Budget,
+  plan: Plan,
+  { allowed, isLifted, state: { turn, plan: before } }: PlanContext,
 ): { readonly plan: Plan; readonly problems: readonly string[] } {
   const problems: string[] = [];
   const kept = Object.entries(plan.constraints).flatMap(([constraint, value]): [string, number | string][] => {
@@ -50,6 +63,10 @@ function checkConstraints(
     if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < least)
       problems.push(
         `${constraint} must be a whole number of at least ${String(least)}, not ${describeValue(value)}; it was ignored`,
+      );
+    else if (isLifted(name, amount, turn))
+      problems.push(
+        `${constraint} = ${String(amount)} no longer holds: the user allowed ${String(allowed[name])} and resumed the run`,
       );
     else if (amount > allowed[name])
       problems.push(
@@ -73,6 +90,7 @@ export interface PlanContext {
   readonly state: Pick<AgentState, 'plan' | 'turn'>;
   /** The budget that the caller set; a plan can only tighten it. */
   readonly allowed: Budget;
+  readonly isLifted: IsLifted;
   /** The goal, until the model names one. */
   readonly request: string;
 }
@@ -81,14 +99,11 @@ export interface PlanContext {
  * Records the plan if it is new or has changed (AGT-3): every run has a plan from its first decision on. Returns the problems with the
  * update, for the model.
  */
-export function keepPlan(
-  update: PlanUpdate | undefined,
-  { run, state, allowed, request }: PlanContext,
-): readonly string[] {
+export function keepPlan(update: PlanUpdate | undefined, context: PlanContext): readonly string[] {
+  const { run, state, request } = context;
   const { turn, plan: before } = state;
   const plan = before ?? startPlan(request);
-  const changed =
-    update === undefined ? { plan, problems: [] } : checked(applyPlanUpdate(plan, update), before, allowed);
+  const changed = update === undefined ? { plan, problems: [] } : checked(applyPlanUpdate(plan, update), context);
   const isSame =
     changed.plan === before || (before !== undefined && JSON.stringify(changed.plan) === JSON.stringify(before));
   if (!isSame) run.record({ type: 'plan', turn, plan: changed.plan });
@@ -96,7 +111,7 @@ export function keepPlan(
   return changed.problems;
 }
 
-function checked({ plan, problems }: PlanChange, before: Plan | undefined, allowed: Budget): PlanChange {
-  const enforced = checkConstraints({ plan, before }, allowed);
+function checked({ plan, problems }: PlanChange, context: PlanContext): PlanChange {
+  const enforced = checkConstraints(plan, context);
   return { plan: enforced.plan, problems: [...problems, ...enforced.problems] };
 }

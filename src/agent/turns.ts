@@ -30,6 +30,8 @@ interface TurnState {
   readonly choice: readonly SkillEntry[];
   /** The last answer was invalid, and the model was asked to correct it. */
   readonly isRepairing: boolean;
+  /** The call after which the session asked for an end of the run. */
+  readonly failedTool?: string;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function takeTurns(
     const next = await takeTurn({ ...before, conversation }, parts);
     if ('outcome' in next) return next;
     before = next;
-    const end = findTurnsEnd(parts);
+    const end = findTurnsEnd(parts, next.failedTool);
     if (end === undefined) continue;
     follow(before.conversation);
     return end;
@@ -81,7 +83,7 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
     return sayAnswer(decision.answer, parts);
   }
   for (const message of decision.notes) run.record({ type: 'note', message });
-  const { results, touched, answer: finalAnswer } = await actOn(decision.calls, parts);
+  const { results, touched, failedTool, answer: finalAnswer } = await actOn(decision.calls, parts);
   if (finalAnswer !== undefined) return answered(finalAnswer, parts);
   if (refusal === undefined) withdraw('error', 'the answer was not accepted');
   const { repeated } = state();
@@ -94,7 +96,7 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
       : []),
   ];
   const outcome = remarks.length === 0 ? { results } : { results, remark: remarks.join('\n') };
-  return { ...here, isRepairing: false, conversation: withAnswer(here, answer, outcome, parts) };
+  return { ...here, isRepairing: false, failedTool, conversation: withAnswer(here, answer, outcome, parts) };
 }
 
 /** Returns why the text of a decision is not the answer; undefined if it may be. */
@@ -176,8 +178,8 @@ function withAnswer(
   return withExchange(conversation, { turn: state().turn, text, toolCalls: calls, ...outcome }, outputs);
 }
 
-function toPlanContext({ run, state, allowed, request }: AgentParts): PlanContext {
-  return { run, state: state(), allowed, request };
+function toPlanContext({ run, state, allowed, isLifted, request }: AgentParts): PlanContext {
+  return { run, state: state(), allowed, isLifted, request };
 }
 
 /** A model whose turns repeat the same actions this often with the same results makes no progress. */
@@ -186,7 +188,7 @@ const SAME_TURNS = 5;
 const NOTICED_TURNS = 3;
 
 /** AGT-4 and AGT-7: ends the run if a call budget is exhausted or the same action keeps failing. */
-function findTurnsEnd(parts: AgentParts): TurnsEnd | undefined {
+function findTurnsEnd(parts: AgentParts, failedTool: string | undefined): TurnsEnd | undefined {
   const { gate, run, limits, state } = parts;
   if (gate.ended !== undefined) return overBudget(gate.ended, state().used[gate.ended], limits[gate.ended], parts);
   // Actions stay within the budget; calls that became no action may have exceeded it.
@@ -203,14 +205,16 @@ function findTurnsEnd(parts: AgentParts): TurnsEnd | undefined {
     };
   const { endedBy } = run.session.state;
   if (endedBy === undefined) return undefined;
-  const { action, code } = endedBy;
-  const reason = `${action} failed three times in the same way (${code})`;
+  const { action, code, isVaried = false } = endedBy;
+  const often = isVaried ? 'six times' : 'three times in the same way';
+  const reason = `${failedTool ?? action} failed ${often} (${code})`;
   return { outcome: REFUSALS.has(code) ? 'refused' : 'failed', reason };
 }
 
 interface CallResults {
   readonly results: readonly ExchangeResult[];
   readonly touched: readonly string[];
+  readonly failedTool?: string;
   readonly answer?: string;
 }
 
@@ -226,6 +230,7 @@ async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promis
   const ordered = orderCalls(calls.slice(0, CALLS_A_TURN), (call) => plannedActions(call, vocabulary, offer), index);
   const touched: string[] = [];
   let answer: string | undefined;
+  let failedTool: string | undefined;
   for (const call of ordered) {
     const isOver = gate.ended !== undefined || (parts.stopsUnapproved && parts.state().unapproved !== undefined);
     if (answer !== undefined || isOver || run.session.state.endedBy !== undefined) {
@@ -252,11 +257,13 @@ async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promis
     results.set(call, result);
     touched.push(...(outcome.touched ?? []));
     ({ answer } = outcome);
+    if (run.session.state.endedBy !== undefined) failedTool ??= call.name;
   }
   const left = `not done: at most ${String(CALLS_A_TURN)} calls of one answer are performed`;
   return {
     results: calls.map((call) => results.get(call) ?? ownResult(call, left, true)),
     touched,
+    failedTool,
     answer,
   };
 }

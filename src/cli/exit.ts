@@ -1,4 +1,4 @@
-import { problemError, type SkillError } from '#core';
+import { isSkillError, problemError, type SkillError } from '#core';
 
 export { EXIT } from './exit-codes.ts';
 
@@ -9,4 +9,13 @@ export function usageError(message: string, hint: string): SkillError {
 
 export function isUsageError({ raised }: SkillError): boolean {
   return raised?.code === 'usage';
+}
+
+/** For values that come from the command line: invalid input is an invalid command line. */
+export function orUsageError<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw isSkillError(error) && error.code === 'input/invalid' ? usageError(error.message, error.hint) : error;
+  }
 }

@@ -1,7 +1,7 @@
 import type { OutputParameters } from './outputs.ts';
 
 /**
- * Everything a model or a person can request. A vocabulary translates its tool inputs into actions; each action yields exactly one
+ * What a model or a person can request in a session. A vocabulary translates its tool inputs into actions; each action yields exactly one
  * `Observation`.
  */
 export type Action =

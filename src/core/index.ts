@@ -109,6 +109,7 @@ export { estimateTokens, tokenWeight, toolTokens } from './tokens.ts';
 
 // Configuration.
 export { CONFIG_JSON_SCHEMA, type Config, ARCHIVE_LIMITS } from './config/config.ts';
+export { THRESHOLDS_SCHEMA } from './config/eval-config.ts';
 export { SETTINGS, valueAt, withValue } from './config/config-settings.ts';
 export { checkConfig, readSetting } from './config/config-check.ts';
 export { configProblem, type LoadedConfig, type Surroundings } from './config/loaded-config.ts';

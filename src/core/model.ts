@@ -75,7 +75,9 @@ export interface ModelAnswer {
 export interface ModelUsage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** Of the input tokens, those that the provider read from its cache, and those that it wrote there at another price. */
   readonly cachedInputTokens?: number;
+  readonly cacheWriteInputTokens?: number;
 }
 
 export interface ModelCallOptions {

@@ -64,6 +64,8 @@ export interface ResumedRun {
   readonly again?: readonly number[];
   /** Only a part of the run is repeated, on purpose: another course of it, which does not continue the run. */
   readonly fork?: true;
+  /** Budgets that the caller set when the run was resumed. Constraints of a plan on them that are from this turn or an earlier one no longer hold. */
+  readonly lifts?: Readonly<Partial<Record<BudgetName, number>>>;
 }
 
 /** What is known before a run starts. */
@@ -206,6 +208,8 @@ export type RunEvent =
       readonly toolCalls: readonly ModelToolCall[];
       readonly finish: Finish;
       readonly usage: ModelUsage;
+      /** The model reported its input, but no output. Without `inputTokens` it reported nothing. */
+      readonly outputIsEstimated?: true;
       readonly retries: number;
     }
   | { readonly type: 'plan'; readonly turn: number; readonly plan: Plan }

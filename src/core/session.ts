@@ -40,7 +40,7 @@ export type SessionEvent =
       readonly type: 'documents-select';
       readonly skill: SkillIdentity;
       readonly selected: DocumentSelection;
-      /** Documents of `*` that were not shown. */
+      /** Selected documents that were not shown. */
       readonly unshown?: readonly string[];
     }
   | { readonly type: 'content-show'; readonly shown: ShownContent }
@@ -67,7 +67,7 @@ export interface LoadedSkill {
   readonly askedBy: AskedBy;
   readonly lifetime: Lifetime;
   readonly documents: DocumentSelection;
-  /** Documents of `*` that were not shown: too long for one answer, or unreadable. */
+  /** Selected documents that were not shown: too long for one answer, or unreadable. */
   readonly unshown?: readonly string[];
   /** Repeated requests since it was last shown. */
   readonly repeats: number;
@@ -83,10 +83,17 @@ export interface SessionState {
   /** Kinds of failures since the last request to the model; absent if the loop does not report its requests. */
   readonly failedInRequest?: readonly string[];
   /** Set after repeated identical failures, until an action succeeds or the next turn starts. A loop should ask for an answer. */
-  readonly endedBy?: { readonly action: ActionType; readonly code: FailureCode };
+  readonly endedBy?: {
+    readonly action: ActionType;
+    readonly code: FailureCode;
+    /** The inputs were wrong in different ways. */
+    readonly isVaried?: true;
+  };
 }
 
 const SAME_FAILURES = 3;
+/** Inputs of one tool that are wrong in different ways: each is a new attempt, but they cannot go on for ever. */
+const VARIED_FAILURES = 6;
 const USES: ReadonlySet<ShownReason> = new Set(['resource', 'document']);
 
 /** Returns the state after an event; `session-start` needs no state before it, and all other events do. */
@@ -112,8 +119,8 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
     case 'skill-load': {
       const before = findLoaded(state, event.skill.id);
       const { skill, digest, askedBy, lifetime } = event;
-      const documents = before?.documents ?? [];
-      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, repeats: 0 }];
+      const { documents = [], unshown } = before ?? {};
+      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, unshown, repeats: 0 }];
       return { ...state, loaded: loaded.slice(-state.settings.maxLoaded) };
     }
     case 'skill-repeat':
@@ -132,28 +139,50 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
       return { ...rest, failures };
     }
     case 'action-fail': {
-      const key = kindOfFailure(event);
       // Parallel calls were made without knowledge of each other's failure.
-      if (event.isParallel === true || state.failedInRequest?.includes(key) === true) return state;
-      const count = (state.failures[key] ?? 0) + 1;
-      const failures = { ...state.failures, [key]: count };
+      const counted = kindsOfFailure(event).filter(
+        ({ kind }) => event.isParallel !== true && state.failedInRequest?.includes(kind) !== true,
+      );
+      if (counted.length === 0) return state;
+      const counts = counted.map(({ kind }) => [kind, (state.failures[kind] ?? 0) + 1] as const);
       const failed = {
         ...state,
-        failures,
-        ...(state.failedInRequest && { failedInRequest: [...state.failedInRequest, key] }),
+        failures: { ...state.failures, ...Object.fromEntries(counts) },
+        ...(state.failedInRequest && {
+          failedInRequest: [...state.failedInRequest, ...counted.map(({ kind }) => kind)],
+        }),
       };
-      if (!isRepeatedFailure(failed, key)) return failed;
-      return { ...failed, endedBy: { action: event.action, code: event.code } };
+      const most = findRepeated(failed, event)?.most;
+      if (most === undefined) return failed;
+      const { action, code } = event;
+      return { ...failed, endedBy: { action, code, isVaried: most === VARIED_FAILURES ? true : undefined } };
     }
     case 'session-compact':
       return { ...state, loaded: state.loaded.filter(({ skill }) => event.kept.includes(skill.id)) };
   }
 }
 
-/** Denials and wrong paths of different things are different failures; wrong names and wrong input are one kind. */
-function kindOfFailure({ action, code, message = '', target = '' }: FailureEvent): string {
+interface FailureKind {
+  readonly kind: string;
+  /** This many end the run. */
+  readonly most: number;
+}
+
+/**
+ * What a failure counts as, the broadest kind last. Denials and wrong paths of different things are different failures; so are inputs
+ * that are wrong in different ways, up to a limit. Guessed names are one kind.
+ */
+function kindsOfFailure({ action, code, message = '', target = '' }: FailureEvent): readonly FailureKind[] {
   const kind = `${kindOfAction(action)} ${code}`;
-  return /^(?:policy|approval|path|network|execution)\//.test(code) ? `${kind} ${message} ${target}` : kind;
+  if (/^(?:policy|approval|path|network|execution)\//.test(code))
+    return [{ kind: `${kind} ${message} ${target}`, most: SAME_FAILURES }];
+  if (code !== 'input/invalid') return [{ kind, most: SAME_FAILURES }];
+  // Another wrong value of the same parameter is the same mistake.
+  const mistake = message.replace(/, not .*$/s, '');
+  return [
+    { kind: `${kind} ${mistake}`, most: SAME_FAILURES },
+    { kind, most: VARIED_FAILURES },
+  ];
 }
 
 /** Actions that one tool performs, by where its path leads or what is loaded, count as one. */
@@ -177,16 +206,20 @@ export function judgeFailure(
   failed: FailureEvent,
   since: readonly SessionEvent[],
 ): { readonly event: FailureEvent; readonly isRepeated: boolean } {
-  const kind = kindOfFailure(failed);
-  const isParallel = since.some((event) => event.type === 'action-fail' && kindOfFailure(event) === kind);
+  const kind = broadestKind(failed);
+  const isParallel = since.some((event) => event.type === 'action-fail' && broadestKind(event) === kind);
   const event = isParallel ? { ...failed, isParallel } : failed;
-  return { event, isRepeated: isRepeatedFailure(nextState(state, event), kind) };
+  return { event, isRepeated: findRepeated(nextState(state, event), event) !== undefined };
 }
 
 type FailureEvent = Extract<SessionEvent, { type: 'action-fail' }>;
 
-function isRepeatedFailure({ failures }: SessionState, kind: string): boolean {
-  return (failures[kind] ?? 0) >= SAME_FAILURES;
+function broadestKind(failed: FailureEvent): string | undefined {
+  return kindsOfFailure(failed).at(-1)?.kind;
+}
+
+function findRepeated({ failures }: SessionState, failed: FailureEvent): FailureKind | undefined {
+  return kindsOfFailure(failed).find(({ kind, most }) => (failures[kind] ?? 0) >= most);
 }
 
 function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { finishReport } from './report/report.ts';
-import { ARMS, type CaseResult, type EvalReport } from './report/result.ts';
+import { ARMS, isCounted, type CaseResult, type EvalReport } from './report/result.ts';
 import { isObject, isSkillError, type Executor, type Model } from '#core';
 import type { Runtime } from '#runtime';
 import { testJudge, withoutVerdict } from './grade/judge-controls.ts';
@@ -67,6 +67,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     skills: listSkills(sets),
     isPartial,
     results,
+    prices: options.prices,
     judge: tested,
     sequential: stop === undefined ? undefined : { rounds, most: options.repeat ?? 1, detect: stop.detect },
   });
@@ -96,7 +97,7 @@ function isDecided(
   if (!isLook(Math.max(1, ...results.map(({ attempt }) => attempt)), most)) return false;
   const against = ARMS.find((arm) => arm !== 'with' && results.some((result) => result.arm === arm));
   if (against === undefined) return true;
-  const compared = compareArms(results, { of: 'with', against, looks: countLooks(most) });
+  const compared = compareArms(results.filter(isCounted), { of: 'with', against, looks: countLooks(most) });
   if (!isComparison(compared)) return true;
   const { low, high } = compared.difference;
   return low > 0 || high < 0 || (low > -detect && high < detect);

@@ -8,7 +8,7 @@ export { openEvaluation } from './project/run-evaluation.ts';
 export { readInputs } from './project/inputs.ts';
 export type { EvalOutcome } from './project/outcome.ts';
 export type { CaseProblem } from './cases/problem.ts';
-export type { Thresholds } from './report/report.ts';
+export type { WrittenThresholds } from './report/thresholds.ts';
 export { tuneDescription } from './tune/tune-description.ts';
 export { generateDrafts } from './generate/generate-drafts.ts';
 

@@ -1,4 +1,4 @@
-/** Where a run is recorded: a folder, or memory that the caller copies elsewhere. */
+/** Where a run is recorded, and the folder that is the default. A caller may pass another storage. */
 import {
   closeSync,
   fdatasync,

@@ -31,7 +31,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
     text: 'text finish',
     list: 'toolCalls',
     object: 'usage',
-    optionalNumber: 'usage.inputTokens usage.outputTokens usage.cachedInputTokens',
+    optionalNumber: 'usage.inputTokens usage.outputTokens usage.cachedInputTokens usage.cacheWriteInputTokens',
   }),
   plan: shape({ number: 'turn', text: 'plan.goal', list: 'plan.steps plan.assumptions', object: 'plan.constraints' }),
   activation: shape({ text: 'skill reason' }),

@@ -87,6 +87,8 @@ function repair(value: unknown, schema: JsonSchema): unknown {
       return value;
     case 'integer':
       return typeof value === 'string' && /^\s*-?\d{1,15}\s*$/.test(value) ? Number(value) : value;
+    case 'number':
+      return typeof value === 'string' && /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/.test(value) ? Number(value) : value;
     case 'boolean':
       return value === 'true' ? true : value === 'false' ? false : value;
     case 'array': {

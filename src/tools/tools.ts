@@ -42,7 +42,7 @@ export interface ToolAnswer {
   readonly text: string;
   readonly value: unknown;
   readonly isError: boolean;
-  /** This kind of failure occurred three times or more since the action last succeeded: the model should answer without tools. */
+  /** The same failure occurred three times or more since the action last succeeded, or six inputs were wrong: the model should answer without tools. */
   readonly isTerminal: boolean;
   readonly observations: readonly Observation[];
   /** Why there are no skills to answer with; absent if there are. */

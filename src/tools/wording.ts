@@ -94,10 +94,14 @@ export function documentNotes(
   { skill, documents, omitted = [] }: Pick<SkillLoaded, 'skill' | 'documents' | 'omitted'>,
   continueWith: ContinueCall,
 ): readonly string[] {
-  const names = omitted.map((path) => printable(path)).join(', ');
+  const names = omitted.map((path) => printable(path));
+  const [first = ''] = names;
+  const call = continueWith(printable(skill.name), first, 0);
   return [
     ...documents.flatMap(({ report }) => cutNotes(skill, report, continueWith)),
-    ...(omitted.length === 0 ? [] : [`not shown, because the answer is full: ${names}; request them separately`]),
+    ...(omitted.length === 0
+      ? []
+      : [`not shown, because the answer is full: ${names.join(', ')}; continue with ${call}`]),
   ];
 }
 

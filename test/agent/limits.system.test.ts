@@ -174,6 +174,20 @@ describe('failures', () => {
     expect(result.answer).toContain('run_script report missing.sh: failed, script/unknown');
   });
 
+  test('three different mistakes are corrected; the sixth ends the run, named by the tool of the vocabulary', async () => {
+    const wrong = [
+      { skill: 'report', command: '' },
+      { skill: 'report' },
+      { skill: 'report', command: 'x', timeout: -1 },
+    ];
+    const mistakes = wrong.map((input): Line => ({ calls: [['skill_run', input]] }));
+    const { agent } = await world();
+    const corrected = await agent({ vocabulary: 'trpc', model: played([...mistakes, { text: 'ok' }]) });
+    expect(corrected).toMatchObject({ outcome: 'done', answer: 'ok' });
+    const ended = await agent({ vocabulary: 'trpc', model: played([...mistakes, ...mistakes, { text: 'ok' }]) });
+    expect(ended).toMatchObject({ outcome: 'failed', reason: 'skill_run failed six times (input/invalid)' });
+  });
+
   test('what a rule forbids three times ends as refused', async () => {
     const { agent } = await world(undefined, { policy: { deny: ['run_script'] } });
     const result = await agent({ model: played([count, count, count]) });

@@ -66,6 +66,28 @@ verifies('TOOL-6', 'the third failure of one kind ends the run; a success of tha
   expect(after(fail, fail, fail, { type: 'turn-start' }).endedBy).toBeUndefined();
 });
 
+test('three wrong values of one parameter end the run, six inputs that are wrong in different ways as well', () => {
+  const wrong = (message: string): SessionEvent => ({
+    type: 'action-fail',
+    action: 'run_command',
+    code: 'input/invalid',
+    message,
+  });
+  const [empty, missing, timeout] = [wrong('a is empty'), wrong('b is missing'), wrong('c must be 1, not -1')];
+  const [other, none] = [wrong('c must be 1, not 0'), wrong('c must be 1, not "x,\nnot y"')];
+  const ended = { action: 'run_command', code: 'input/invalid' };
+  expect(after(empty, missing, timeout).endedBy).toBeUndefined();
+  expect(after(empty, missing, timeout, empty, missing).endedBy).toBeUndefined();
+  expect(after(empty, missing, timeout, empty, missing, timeout).endedBy).toEqual({ ...ended, isVaried: true });
+  expect(after(timeout, other, none).endedBy).toEqual(ended);
+  const succeeded: SessionEvent = { type: 'action-end', action: 'run_command' };
+  expect(after(empty, missing, timeout, empty, missing, succeeded, timeout).endedBy).toBeUndefined();
+  const request: SessionEvent = { type: 'request-start', shown: [] };
+  const many = ['1', '2', '3', '4', '5', '6'].map(wrong);
+  expect(after(request, ...many).endedBy).toBeUndefined();
+  expect(after(...many.flatMap((one) => [request, one])).endedBy).toEqual({ ...ended, isVaried: true });
+});
+
 test('parallel calls of one request count as one failure, if the loop reports its requests', () => {
   const fail: SessionEvent = { type: 'action-fail', action: 'load_skill', code: 'skill/unknown', message: 'x' };
   const request: SessionEvent = { type: 'request-start', shown: [] };

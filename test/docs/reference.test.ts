@@ -138,7 +138,9 @@ function typeOf(schema: JsonSchema): string {
   if ('enum' in schema && schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(', ');
   if ('anyOf' in schema) return 'text or object';
   const { type } = schema;
-  return { string: 'text', integer: 'number', array: 'list', object: 'map', boolean: 'boolean' }[type];
+  return { string: 'text', integer: 'number', number: 'number', array: 'list', object: 'map', boolean: 'boolean' }[
+    type
+  ];
 }
 
 test('docs/configuration.md lists every setting', () => {

@@ -69,8 +69,22 @@ export const COMPARISON: Comparison = {
   p: 0.0703,
   smallestVisible: 0.38,
   sayNothing: [{ case: 'count', check: 'output[1]' }],
-  tokens: { of: 42_000, against: 31_000 },
-  wallMs: { of: 64_000, against: 41_000 },
+  costs: {
+    tokens: { of: 42_000, against: 31_000, difference: { mean: 11_000, low: 8_000, high: 14_000, cases: 8, of: 10 } },
+    inputTokens: {
+      of: 41_000,
+      against: 30_000,
+      difference: { mean: 11_000, low: 7_900, high: 14_100, cases: 8, of: 10 },
+    },
+    cachedTokens: { difference: { cases: 0, of: 10 } },
+    outputTokens: { of: 1_000, against: 1_000, difference: { mean: 0, low: -40, high: 40, cases: 8, of: 10 } },
+    usd: {
+      of: 0.094,
+      against: 0.072,
+      difference: { mean: 0.022, low: 0.016, high: 0.028, cases: 8, of: 10 },
+    },
+    wallMs: { of: 64_000, against: 41_000, difference: { mean: 23_000, low: 9_000, high: 37_000, cases: 10, of: 10 } },
+  },
 };
 
 export const TRIGGER: TriggerReport = {

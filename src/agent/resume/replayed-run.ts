@@ -3,6 +3,7 @@ import type { Action, Budget, JournalLine, ModelAnswer, Observation, RunEvent, O
 import { UNANSWERED } from '../state.ts';
 
 export type AgentStart = NonNullable<OfType<RunEvent, 'run-start'>['agent']>;
+type ResumedRun = NonNullable<AgentStart['resumes']>;
 
 export interface RecordedCall {
   readonly action: Action;
@@ -36,6 +37,7 @@ export interface ReplayedRun {
   readonly again: ReadonlySet<number>;
   /** Only a part of the record is followed, on purpose: another course of the run. */
   readonly isFork: boolean;
+  readonly lifts?: ResumedRun['lifts'];
   readonly source: RecordSource;
 }
 
@@ -81,8 +83,8 @@ export function isSettled({ action, observation, isAllowed }: RecordedCall): boo
   return observation !== undefined || (isAllowed && !isHarmless(action));
 }
 
-export function resumedRun(past: ReplayedRun): NonNullable<AgentStart['resumes']> {
-  const { run, elapsedMs, answers, again, isFork } = past;
+export function resumedRun(past: ReplayedRun): ResumedRun {
+  const { run, elapsedMs, answers, again, isFork, lifts } = past;
   return {
     run,
     elapsedMs,
@@ -90,6 +92,7 @@ export function resumedRun(past: ReplayedRun): NonNullable<AgentStart['resumes']
     calls: settledCalls(past).size,
     ...(again.size === 0 ? {} : { again: [...again] }),
     ...(isFork ? { fork: true } : {}),
+    lifts,
   };
 }
 

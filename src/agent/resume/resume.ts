@@ -7,6 +7,7 @@ import { ACTIVATIONS } from '../activation.ts';
 import { resumeRun } from '../agent.ts';
 import type { AgentOptions, AgentResult } from '../agent-options.ts';
 import { openRecordedRun, type ResumeContext, type NotResumable } from './open-recorded-run.ts';
+import type { AgentStart, ReplayedRun } from './replayed-run.ts';
 import { isAlreadyResumed } from './resume-gate.ts';
 
 export interface ResumeOptions
@@ -57,7 +58,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
   ];
   if (problems.length > 0 || vocabulary === undefined) return { type: 'impossible', problems };
   if (repeats.length > 0) options.onRepeat?.(repeats);
-  const resumed = resumeRun(past, {
+  const resumed = resumeRun(withLifts(past, start, options.budget), {
     runtime,
     model,
     request: options.request ?? info.request,
@@ -66,7 +67,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     activation: ACTIVATIONS.find((name) => name === start.activation) ?? 'model',
     required: start.required,
     files: start.files,
-    budget: { ...readBudgets(info), ...options.budget },
+    budget: { ...readBudgets(info.budgets), ...options.budget },
     ...defined({ run, signal, now }),
     projectInstructions: options.projectInstructions,
     steps: options.steps,
@@ -81,7 +82,15 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
   }
 }
 
-function readBudgets({ budgets }: RunInfo): Partial<Budget> {
+/** The budget of the caller outranks the constraints that the model has put on it so far. */
+function withLifts(past: ReplayedRun, { resumes }: AgentStart, budget: Partial<Budget> = {}): ReplayedRun {
+  const turn = past.answers.length;
+  const set = Object.entries(budget).flatMap(([name, amount]) => (amount === undefined ? [] : [[name, turn]]));
+  const lifts = { ...readBudgets(resumes?.lifts ?? {}), ...Object.fromEntries(set) };
+  return Object.keys(lifts).length === 0 ? past : { ...past, lifts };
+}
+
+function readBudgets(budgets: RunInfo['budgets']): Partial<Budget> {
   return Object.fromEntries(
     BUDGET_NAMES.flatMap((name) => {
       const amount = budgets[name];

@@ -1,4 +1,4 @@
-/** The configured MCP servers for `run` and `chat`, and their state for `mcp check`. */
+/** The configured MCP servers for commands that open a session, and their state for `mcp check`. */
 import { configProblem, docsPage, nearest, quoted, type ToolServers } from '#core';
 import type { ServerState } from '#mcp';
 import { openSecrets, type Runtime } from '#runtime';

@@ -15,7 +15,7 @@ export function resumingCommand(run: string, flags: GivenFlags): ApprovingComman
   return (ticket) => [...resumingWords(run, flags), '--approve', ticket];
 }
 
-/** The command that continues a run that a budget or a person ended; undefined for every other end. */
+/** The line with the command that continues a run that a budget or a person ended; undefined for every other end. */
 export function continuation(
   { outcome, run }: Pick<AgentResult, 'outcome' | 'run'>,
   flags: GivenFlags,

@@ -1,8 +1,8 @@
 /** Flags of `eval` and their values. */
 import path from 'node:path';
 
-import type { Thresholds } from '#evals';
-import { quoted } from '#core';
+import type { WrittenThresholds } from '#evals';
+import { checkJson, quoted, THRESHOLDS_SCHEMA } from '#core';
 import { isDirectory } from '#platform';
 import { VOCABULARY_FLAG } from '../agent/agent-flags.ts';
 import { EXECUTOR_FLAG } from '../agent/programs.ts';
@@ -32,7 +32,7 @@ export const EVAL_FLAGS = {
   }),
   threshold: option(
     'KEY=VALUE',
-    'require a result: pass-rate (default: 1), errors (default: 0), precision, recall, difference; may be repeated',
+    'require a result: pass-rate (default: 1), errors (default: 0), precision, recall, difference, and at most tokens, usd and seconds a run; may be repeated',
     { multiple: true },
   ),
   strict: toggle('exit with code 5 if more than a third of the results were skipped'),
@@ -102,31 +102,23 @@ export function readReportFlags({ flags, surroundings }: EvalInvocation): readon
   return reports;
 }
 
-const KEYS: Readonly<Record<string, readonly [key: keyof Thresholds, least: number, most: number]>> = {
-  'pass-rate': ['passRate', 0, 1],
-  errors: ['errors', 0, 1_000_000],
-  precision: ['precision', 0, 1],
-  recall: ['recall', 0, 1],
-  difference: ['difference', -1, 1],
-};
+const THRESHOLD_NAMES = Object.keys(THRESHOLDS_SCHEMA.properties).map((key) => key.replace('_', '-'));
 
-export function parseThresholds({ threshold = [], strict = false }: EvalInvocation['flags']): Thresholds {
+export function parseThresholds({ threshold = [] }: EvalInvocation['flags']): WrittenThresholds {
   const pairs = threshold.map((word) => {
     const [name = '', value = ''] = word.split('=');
-    const known = Object.hasOwn(KEYS, name) ? KEYS[name] : undefined;
-    if (known === undefined)
+    const key = THRESHOLD_NAMES.find((known) => known === name)?.replace('-', '_');
+    const schema = Object.entries(THRESHOLDS_SCHEMA.properties).find(([known]) => known === key)?.[1];
+    if (key === undefined || schema === undefined)
       throw usageError(
         `unknown key for --threshold: ${quoted(name, 200)}`,
-        `known keys: ${Object.keys(KEYS).join(', ')}`,
+        `known keys: ${THRESHOLD_NAMES.join(', ')}`,
       );
-    const [key, least, most] = known;
     const number = /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= least && number <= most))
-      throw usageError(
-        `--threshold ${name} must be a number from ${String(least)} to ${String(most)}`,
-        `got ${quoted(value, 200)}`,
-      );
+    const [problem] = checkJson(number, schema);
+    if (problem !== undefined)
+      throw usageError(`--threshold ${name} must be ${problem.expected}`, `got ${quoted(value, 200)}`);
     return [key, number] as const;
   });
-  return { ...Object.fromEntries(pairs), strict };
+  return Object.fromEntries(pairs);
 }

@@ -8,6 +8,7 @@ import { wholeNumber } from '../arguments.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { requireValidConfig } from '../surroundings.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { parseThresholds, readReportFlags, type EvalInvocation } from './flags.ts';
@@ -30,6 +31,8 @@ export async function runEvaluation(
   const hasPages = readReportFlags(invocation).some(({ format }) => format === 'html');
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
     throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
+  // A threshold that is not read would let every evaluation pass.
+  await requireValidConfig(invocation);
   const progress = openProgress(terminal);
   const evaluation = await openEvaluation({
     ...readRequest(invocation, await openRuntime(invocation), progress),
@@ -42,6 +45,7 @@ export async function runEvaluation(
     executor: flags.executor ?? 'auto',
     resume: flags.resume === true,
     thresholds,
+    strict: flags.strict === true,
     hasPages,
   });
   if (evaluation === undefined) return EXIT.invalidEvaluation;

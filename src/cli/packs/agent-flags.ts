@@ -1,10 +1,10 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
 import path from 'node:path';
 
-import { compareText, countText, isSkillError, printable } from '#core';
+import { compareText, countText, printable } from '#core';
 import { accepted, findTargets, openAgentFolders, packRefusal, type Changed, type PackSettings } from '#packs';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT, usageError } from '../exit.ts';
+import { EXIT, orUsageError } from '../exit.ts';
 import { reportProblem, type Terminal } from '../terminal/terminal.ts';
 
 const ALL_AGENTS = 'all';
@@ -17,11 +17,7 @@ export const AGENT_FLAG = {
 
 /** The folders of the named agents, and further folders. */
 export function targetsFor(settings: PackSettings, choice: Parameters<typeof findTargets>[1]) {
-  try {
-    return accepted(findTargets(settings, choice));
-  } catch (error) {
-    throw isSkillError(error) && error.code === 'input/invalid' ? usageError(error.message, error.hint) : error;
-  }
+  return orUsageError(() => accepted(findTargets(settings, choice)));
 }
 
 export interface SkillAgents {

@@ -5,7 +5,7 @@ import { accepted, isNotAllowed, packSettings, settleTrust, type Changed, type P
 import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT, isUsageError } from '../exit.ts';
+import { EXIT, isUsageError, orUsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -56,7 +56,7 @@ export async function readingSettings(invocation: RootInvocation): Promise<PackS
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
   const choice = { root, scope: flags.scope, profile: loaded.profile, accepts: flags.accept };
-  return accepted(packSettings(surroundings, loaded.config, choice));
+  return orUsageError(() => accepted(packSettings(surroundings, loaded.config, choice)));
 }
 
 /** A command that reports the refusals that it throws. */

@@ -93,6 +93,7 @@ function valueHint(schema: Setting['schema']): string {
       return 'write the object as JSON: {"key": "value"}';
     case 'string':
     case 'integer':
+    case 'number':
     case 'boolean':
       return (schema.description ?? '').replace(/\.$/, '');
   }

@@ -7,6 +7,7 @@ import { VOCABULARY_NAMES } from '../vocabulary-names.ts';
 import { SECRET_SOURCES } from './secret-config.ts';
 import { choice, count, flag, list, map, section, text } from '../json/schema-of.ts';
 import { EXECUTOR_NAMES } from '../execution.ts';
+import { EVALS_SCHEMA } from './eval-config.ts';
 
 /** Stricter first. */
 const FORMAT_MODES = ['strict', 'lenient'] as const;
@@ -248,6 +249,7 @@ export const CONFIG_SCHEMA = section(
       ),
       sync: choice('When events are synced to disk: each one, or only at the end.', RUN_SYNCS, 'none'),
     }),
+    evals: EVALS_SCHEMA,
     telemetry: section('Export of spans by OTLP over HTTP; only in the user file.', {
       endpoint: { ...text('An http or https URL; nothing is sent if it is empty.'), default: '' },
       headers: map('Request headers, such as an API key of the receiver.', text('Value of the header.')),

@@ -12,7 +12,12 @@ export type JsonSchema = (
       readonly isOpen?: true;
       readonly default?: string;
     }
-  | { readonly type: 'integer'; readonly minimum?: number; readonly maximum?: number; readonly default?: number }
+  | {
+      readonly type: 'integer' | 'number';
+      readonly minimum?: number;
+      readonly maximum?: number;
+      readonly default?: number;
+    }
   | { readonly type: 'boolean'; readonly default?: boolean }
   | {
       readonly type: 'array';
@@ -57,7 +62,7 @@ export type FromSchema<S> = JsonSchema extends S
       ? U
       : S extends { readonly type: 'string' }
         ? string
-        : S extends { readonly type: 'integer' }
+        : S extends { readonly type: 'integer' | 'number' }
           ? number
           : S extends { readonly type: 'boolean' }
             ? boolean
@@ -102,6 +107,7 @@ export function checkJson(value: unknown, schema: JsonSchema, path: JsonPath = [
         ? []
         : invalid;
     case 'integer':
+    case 'number':
       return typeof value === 'number' && isWithin(value, schema) ? [] : invalid;
     case 'boolean':
       return typeof value === 'boolean' ? [] : invalid;
@@ -152,11 +158,13 @@ function checkProperty(
   return checkJson(value, property, path);
 }
 
+type NumberSchema = Extract<JsonSchema, { readonly type: 'integer' | 'number' }>;
+
 function isWithin(
   value: number,
-  { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: { minimum?: number; maximum?: number },
+  { type, minimum = -Number.MAX_VALUE, maximum = Number.MAX_VALUE }: NumberSchema,
 ): boolean {
-  return Number.isInteger(value) && value >= minimum && value <= maximum;
+  return (type === 'number' || Number.isInteger(value)) && value >= minimum && value <= maximum;
 }
 
 function expectation(schema: JsonSchema): string {
@@ -165,9 +173,11 @@ function expectation(schema: JsonSchema): string {
     case 'string':
       return schema.enum === undefined || schema.isOpen === true ? 'a string' : `one of ${schema.enum.join(', ')}`;
     case 'integer':
-      return schema.minimum === undefined || schema.maximum === undefined
-        ? 'a whole number'
-        : `a whole number from ${schema.minimum} to ${schema.maximum}`;
+    case 'number': {
+      const noun = schema.type === 'integer' ? 'a whole number' : 'a number';
+      const { minimum, maximum } = schema;
+      return minimum === undefined || maximum === undefined ? noun : `${noun} from ${minimum} to ${maximum}`;
+    }
     case 'boolean':
       return 'true or false';
     case 'array':
@@ -199,6 +209,7 @@ function published(source: JsonSchema): JsonSchema {
         ? { ...schema, additionalProperties: published(schema.additionalProperties) }
         : schema;
     case 'integer':
+    case 'number':
     case 'boolean':
       return schema;
   }
@@ -230,6 +241,7 @@ function withoutText(schema: JsonSchema, isOutline: boolean): JsonSchema {
     case 'string':
       return { type: 'string', ...(schema.enum === undefined ? {} : { enum: schema.enum }) };
     case 'integer':
+    case 'number':
     case 'boolean':
       return { type: schema.type };
     case 'array':

@@ -35,6 +35,15 @@ export function count(description: string, minimum: number, maximum: number, byD
   return { type: 'integer', description, minimum, maximum, ...fallback };
 }
 
+/** A number that need not be whole. */
+export function amount(
+  description: string,
+  minimum: number,
+  maximum: number,
+): { readonly type: 'number'; readonly description: string; readonly minimum: number; readonly maximum: number } {
+  return { type: 'number', description, minimum, maximum };
+}
+
 export interface ListSchema<Items> {
   readonly type: 'array';
   readonly description: string;
@@ -78,4 +87,4 @@ export function section<
 }
 
 /** Builds our own schemas outside of core: `jsonSchema.text('A name.')`. */
-export const jsonSchema = { text, choice, flag, count, list, map, section } as const;
+export const jsonSchema = { text, choice, flag, count, amount, list, map, section } as const;

@@ -14,9 +14,9 @@ export function schemaText(schema: JsonSchema): string {
       return isShort ? values.map((value) => JSON.stringify(value)).join(' | ') : 'string';
     }
     case 'integer':
-      return 'integer';
+    case 'number':
     case 'boolean':
-      return 'boolean';
+      return schema.type;
     case 'array': {
       const item = schemaText(schema.items);
       return item.includes(' | ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;

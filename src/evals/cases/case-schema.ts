@@ -1,5 +1,5 @@
 /** The written case format: one constant is the published schema, the validator and the type. `case.ts` has the parsed form. */
-import { jsonSchema, type FromSchema, type JsonSchema } from '#core';
+import { jsonSchema, THRESHOLDS_SCHEMA, type FromSchema, type JsonSchema } from '#core';
 
 const MAX_COUNT = 1_000_000_000;
 const MAX_REPEAT = 1000;
@@ -174,6 +174,17 @@ const CASE_PROPERTIES = {
   config: CONFIG,
   repeat: count('Number of attempts.', 1, MAX_REPEAT),
   tags: texts('Tags to select cases by.'),
+  quarantine: jsonSchema.section(
+    'A flaky case: run and shown, but not counted until this day.',
+    {
+      until: jsonSchema.text(
+        'The last day, such as 2026-12-31; at most 90 days from today. Afterwards the case counts again.',
+      ),
+      passed: count('How many attempts passed when it was measured.', 1),
+      of: count('How many attempts were made.', 2),
+    },
+    ['until', 'passed', 'of'],
+  ),
   draft: flag('Not confirmed by a person yet: the case is not run and counts in no verdict.'),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
@@ -186,6 +197,7 @@ export const EVAL_SUITE_SCHEMA = jsonSchema.section(
   {
     $schema: jsonSchema.text('Location of this schema, for editors.'),
     defaults: jsonSchema.section('Defaults for keys of cases.', CASE_PROPERTIES),
+    thresholds: THRESHOLDS_SCHEMA,
     cases: jsonSchema.list('The cases.', EVAL_CASE_SCHEMA),
   },
   ['cases'],
@@ -201,6 +213,7 @@ export const EVAL_CASE_JSON_SCHEMA = {
       properties: {
         $schema: EVAL_SUITE_SCHEMA.properties.$schema,
         defaults: EVAL_SUITE_SCHEMA.properties.defaults,
+        thresholds: EVAL_SUITE_SCHEMA.properties.thresholds,
         cases: { type: 'array', description: 'The cases.', items: { $ref: '#/$defs/case' } },
       },
     },

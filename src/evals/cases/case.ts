@@ -1,5 +1,6 @@
 /** One evaluation case, independent of its file format: request, skills and expectations. */
 import type { Budget, JsonSchema } from '#core';
+import type { Quarantine } from './quarantine.ts';
 
 export interface CaseLocation {
   readonly file: string;
@@ -30,6 +31,8 @@ export interface EvalCase {
   readonly repeat: number;
   readonly timeoutMs?: number;
   readonly tags: readonly string[];
+  /** In force today: run and shown, but not counted. */
+  readonly quarantine?: Quarantine;
   /** Not confirmed by a person yet: listed, but not run. */
   readonly isDraft?: true;
 }

@@ -15,6 +15,7 @@ import { fileInSuite, readOutput } from './output-checks.ts';
 import { addProblem, isClean, relocated, type CaseReport } from './problem.ts';
 import { fileOfSuite, newFileOfSuite } from './suite.ts';
 import { patternProblem } from './pattern-check.ts';
+import { readQuarantine } from './quarantine.ts';
 import type {
   ActionExpectations,
   ActionPattern,
@@ -143,6 +144,7 @@ function buildCase(
     repeat,
     timeoutMs: constraints.timeout_s === undefined ? undefined : constraints.timeout_s * 1000,
     tags: [...new Set(tags)],
+    ...defined({ quarantine: readQuarantine(report, written.quarantine) }),
     ...(written.draft === true ? { isDraft: true } : {}),
   };
 }

@@ -2,7 +2,8 @@
 import path from 'node:path';
 
 import { EVAL_SUITE_SCHEMA } from './case-schema.ts';
-import { checkJson, isObject, printable, quoted, type positionOf } from '#core';
+import { checkJson, isObject, printable, quoted, THRESHOLDS_SCHEMA, type positionOf } from '#core';
+import { joinThresholds, type WrittenThresholds } from '../report/thresholds.ts';
 import { isDirectory, isPresent, readTextFile } from '#platform';
 import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
@@ -26,6 +27,8 @@ export interface ReadCases {
   readonly passedOver: readonly { readonly file: string; readonly reason: string }[];
   readonly suites: readonly { readonly file: string; readonly shape: CaseShape; readonly entries: number }[];
   readonly files: readonly string[];
+  /** The strictest of all files that name some. */
+  readonly thresholds: WrittenThresholds;
 }
 
 export interface ReadCasesOptions {
@@ -42,7 +45,14 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Accepts case files and folders: `evals/`, `tests/`, a skill, or a folder of skills. */
 export function readCases(paths: readonly string[], options: ReadCasesOptions = {}): ReadCases {
-  const found: CollectedCases = { drafts: [], problems: [], passedOver: [], suites: [], files: new Set() };
+  const found: CollectedCases = {
+    drafts: [],
+    problems: [],
+    passedOver: [],
+    suites: [],
+    files: new Set(),
+    thresholds: [],
+  };
   const settings = toReadSettings(options);
   for (const start of paths.map((name) => path.resolve(name))) {
     options.signal?.throwIfAborted();
@@ -68,6 +78,7 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
     passedOver: found.passedOver,
     suites: found.suites,
     files: [...found.files],
+    thresholds: joinThresholds(found.thresholds),
   };
 }
 
@@ -77,6 +88,7 @@ interface CollectedCases {
   readonly passedOver: ReadCases['passedOver'][number][];
   readonly suites: ReadCases['suites'][number][];
   readonly files: Set<string>;
+  readonly thresholds: WrittenThresholds[];
 }
 
 interface GivenFile {
@@ -186,6 +198,7 @@ function readRecognized(
     found.suites.push({ file: report.file, shape: recognized.shape, entries: recognized.items.length });
     reportDuplicateKeys(report, document, recognized.shape);
     found.drafts.push(...readItems(file, recognized));
+    found.thresholds.push(readFileThresholds(recognized));
   } else if (recognized.type === 'other') {
     found.passedOver.push({ file: report.file, reason: recognized.reason });
     if (isNamed) addProblem(report, [], `not a case file: ${recognized.reason}`, 'name a file with cases');
@@ -230,6 +243,16 @@ function ownDefaults(report: CaseReport, head: Readonly<Record<string, unknown>>
   const around = { ...head, cases: [] };
   for (const problem of checkJson(around, EVAL_SUITE_SCHEMA)) addSchemaProblem(report, problem);
   return isObject(head['defaults']) ? head['defaults'] : {};
+}
+
+/** What is not valid is a problem of the file, which `ownDefaults` reports. */
+function readFileThresholds({ shape, head }: Extract<Recognized, { type: 'cases' }>): WrittenThresholds {
+  const { thresholds } = head;
+  return shape === 'own' && isThresholds(thresholds) ? thresholds : {};
+}
+
+function isThresholds(value: unknown): value is WrittenThresholds {
+  return value !== undefined && checkJson(value, THRESHOLDS_SCHEMA).length === 0;
 }
 
 /** `<case>/case.json` gets the name of its folder. */

@@ -125,25 +125,41 @@ function collectShown(lines: readonly JournalLine[]): readonly ShownFact[] {
 
 /** Uses the token counts of the model, and our estimate where the model reports none. */
 function computeCost(events: readonly RunEvent[], used: Budget): CaseCost {
-  const answers = events.filter((event) => event.type === 'model-answer');
-  const calls = events.filter((event) => event.type === 'model-call');
-  const estimates = new Map(calls.map(({ turn, tokens }) => [turn, tokens] as const));
-  const reported = new Map(answers.map(({ turn, usage }) => [turn, usage.inputTokens] as const));
-  const inputs = [...estimates].map(([turn, estimate]) => reported.get(turn) ?? estimate);
+  const answers = new Map(
+    events.flatMap((event) => (event.type === 'model-answer' ? [[event.turn, event] as const] : [])),
+  );
+  const calls = new Map(
+    events.flatMap((event) => (event.type === 'model-call' ? [[event.turn, event.tokens] as const] : [])),
+  );
+  const usages = [...answers.values()].map(({ usage }) => usage);
+  const inputs = [...calls].map(([turn, estimate]) => known(answers.get(turn)?.usage.inputTokens) ?? estimate);
+  const isReported = (turn: number): boolean => {
+    const { usage, outputIsEstimated } = answers.get(turn) ?? {};
+    return (
+      outputIsEstimated !== true && known(usage?.inputTokens) !== undefined && known(usage?.outputTokens) !== undefined
+    );
+  };
   // The record holds one estimated number per subagent.
   const parts = events.flatMap((event) => (event.type === 'subagent-end' ? [event.used?.tokens ?? 0] : []));
   const { usd } = events.findLast((event) => event.type === 'subject-end') ?? {};
   const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + amount(one), 0);
+  const sumOf = (name: 'cachedInputTokens' | 'cacheWriteInputTokens'): number | undefined =>
+    usages.some((usage) => known(usage[name]) !== undefined) ? sum(usages.map((usage) => usage[name] ?? 0)) : undefined;
   return {
     turns: used.turns,
     toolCalls: amount(used.toolCalls),
     scriptRuns: amount(used.scriptRuns),
     inputTokens: sum([...inputs, ...parts]),
-    outputTokens: sum(answers.map(({ usage }) => usage.outputTokens ?? 0)),
-    tokensAreEstimated: parts.length > 0 || [...estimates.keys()].some((turn) => reported.get(turn) === undefined),
+    outputTokens: sum(usages.map(({ outputTokens }) => outputTokens ?? 0)),
+    ...defined({ cachedTokens: sumOf('cachedInputTokens'), cacheWriteTokens: sumOf('cacheWriteInputTokens') }),
+    tokensAreEstimated: parts.length > 0 || [...calls.keys()].some((turn) => !isReported(turn)),
     wallMs: Math.round(amount(used.wallMs)),
-    usd: usd === undefined ? undefined : amount(usd),
+    usd: known(usd),
   };
+}
+
+function known(value: number | undefined): number | undefined {
+  return value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
 /** Records are untrusted: `1e999` is valid JSON and parses to Infinity. */

@@ -7,6 +7,7 @@ import type { Runtime } from '#runtime';
 import type { EvalCase } from '../cases/case.ts';
 import type { CaseProblem } from '../cases/problem.ts';
 import { readCases } from '../cases/read-cases.ts';
+import type { WrittenThresholds } from '../report/thresholds.ts';
 import { groupBy } from '../report/result.ts';
 import { lintSuite, type LintOptions } from '../lint/lint-suite.ts';
 import { skillFoldersAt, skillNameAt } from '../cases/suite.ts';
@@ -32,6 +33,7 @@ export interface EvalInputs {
   readonly skills: readonly string[];
   /** Of the files and of the suite as a whole; a file that was not read is a warning. */
   readonly problems: readonly CaseProblem[];
+  readonly thresholds: WrittenThresholds;
 }
 
 /** Folders of a project with cases outside of its skills. */
@@ -49,6 +51,7 @@ export function readInputs(options: InputOptions): EvalInputs {
     drafts: unconfirmed,
     problems: found,
     passedOver,
+    thresholds,
   } = readCases(own, { knownSkills, newCassettes, signal });
   const { vocabulary } = runtime.config;
   const all = chooseCases([...cases, ...unconfirmed], suite);
@@ -62,13 +65,14 @@ export function readInputs(options: InputOptions): EvalInputs {
     ...lintSuite(chosen, { kind: options.kind ?? 'cases', skills }),
     ...draftProblems(drafts, chosen.length === 0 ? 'error' : 'warning'),
   ];
-  if (vocabulary === undefined) return { cases: chosen, drafts, skills, problems };
+  if (vocabulary === undefined) return { cases: chosen, drafts, skills, problems, thresholds };
   // Cases run without the configuration of the project; a case may name another vocabulary.
   return {
     cases: chosen.map((one) => ({ ...one, config: { vocabulary, ...one.config } })),
     drafts,
     skills,
     problems,
+    thresholds,
   };
 }
 

@@ -7,7 +7,7 @@ import { readSurroundings } from '#runtime';
 import { VERSION } from '../../version.ts';
 import type { CaseProblem } from '../cases/problem.ts';
 import { evaluate, type EvaluateOptions } from '../evaluate.ts';
-import type { Thresholds } from '../report/report.ts';
+import { readThresholds, type WrittenThresholds } from '../report/thresholds.ts';
 import type { EvalReport } from '../report/result.ts';
 import { buildPlan, MOST_ATTEMPTS, type EvalPlan } from '../run/plan.ts';
 import type { SuiteBasis, SuiteProgress } from '../run/run-suite.ts';
@@ -48,7 +48,10 @@ interface EvaluationRequest extends SuiteRequest, Pick<EvaluateOptions, 'baselin
   readonly executor: Exclude<EvaluateOptions['executor'], Executor | undefined>;
   /** Continues the last unfinished evaluation. */
   readonly resume: boolean;
-  readonly thresholds: Thresholds;
+  /** They replace those of the case files, which replace those of the configuration. */
+  readonly thresholds: WrittenThresholds;
+  /** Makes an incomplete evaluation invalid. */
+  readonly strict: boolean;
   /** Whether each of several subjects gets a page of its own. */
   readonly hasPages: boolean;
 }
@@ -70,8 +73,11 @@ interface EvaluationResult {
 
 /** Returns nothing if `onProblems` stops it. */
 export async function openEvaluation(request: EvaluationRequest) {
-  const { cwd, signal, thresholds } = request;
+  const { cwd, signal } = request;
   const inputs = readInputs(request);
+  const { config } = request.runtime;
+  const layers = [config.evals?.thresholds, inputs.thresholds, request.thresholds];
+  const thresholds = { ...readThresholds(...layers), strict: request.strict };
   if (request.onProblems(inputs.problems)) return undefined;
   const unfinished = request.resume ? unfinishedEvaluation(cwd) : undefined;
   const distractors = request.kind === 'trigger' ? readDistractors(request.distractors, cwd) : {};
@@ -140,13 +146,13 @@ export async function openEvaluation(request: EvaluationRequest) {
         }
         reports.push({ subject: one.name, folder: name, missing: one.subject?.missing ?? '', report });
       }
-      const whole = makePortability(reports, {
+      const matrix = makePortability(reports, {
         tool: `skillwright ${VERSION}`,
         startedAt: startedAt.toISOString(),
         wallMs: Date.now() - startedAt.getTime(),
         thresholds,
+        isStopped: reports.length < subjects.length,
       });
-      const matrix = reports.length === subjects.length ? whole : { ...whole, isPartial: true };
       saveMatrix(folder, matrix);
       return { folder, outcome: toMatrixOutcome(matrix, folder), missing: '' };
     },
@@ -198,6 +204,7 @@ export function suiteBasis(request: SuiteRequest, { cases, skills }: EvalInputs,
     repeat,
     signal,
     cache: cache === undefined ? undefined : path.join(cache, 'evals'),
+    prices: runtime.config.evals?.prices,
     sourceOf: (skill: string) => sources.get(skill),
   };
 }

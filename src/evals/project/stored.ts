@@ -2,13 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { countText, printable, quoted, isSkillError } from '#core';
+import { countText, printable, quoted, isSkillError, type Config } from '#core';
 import { fitText, isDirectory, isSystemError, makeFolders, padText, isPresent } from '#platform';
 import { initCases } from '../cases/init-cases.ts';
 import { readCases } from '../cases/read-cases.ts';
 import { regrade, type StoredRun } from '../grade/regrade.ts';
-import { dateText, numberText, rateText } from '../report/report-text.ts';
-import { finishReport, type Thresholds } from '../report/report.ts';
+import { dateText, rateText } from '../report/report-text.ts';
+import { numberText } from '../report/cost-text.ts';
+import { finishReport } from '../report/report.ts';
+import { readThresholds, type WrittenThresholds } from '../report/thresholds.ts';
 import { ARMS, type CaseResult } from '../report/result.ts';
 import { buildTrend, type TrendRow } from '../report/trend.ts';
 import { compareOutcomes, completeReport, toOutcome, type EvalOutcome } from './outcome.ts';
@@ -51,13 +53,16 @@ export function showTrend(
 interface GradeRequest extends Pick<SuiteRequest, 'cwd' | 'signal' | 'onProblems' | 'onProgress'> {
   readonly runs: readonly string[];
   readonly caseFiles: readonly string[];
-  readonly thresholds: Thresholds;
+  readonly thresholds: WrittenThresholds;
+  readonly strict: boolean;
+  /** The key `evals` of the configuration. */
+  readonly settings: Config['evals'];
 }
 
 /** Grades stored runs with the current cases. Returns nothing if `onProblems` stops it. */
 export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | undefined> {
   const { cwd, runs: words, caseFiles, signal } = request;
-  const { cases, problems } = readCases(caseFiles.map((file) => path.resolve(cwd, file)));
+  const { cases, problems, thresholds: written } = readCases(caseFiles.map((file) => path.resolve(cwd, file)));
   if (request.onProblems(problems)) return undefined;
   const startedAt = new Date();
   const missing = words.find((word) => !isDirectory(path.resolve(cwd, word)));
@@ -76,8 +81,10 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
       ARMS.indexOf(a.arm) - ARMS.indexOf(b.arm) ||
       a.attempt - b.attempt,
   );
-  const { thresholds } = request;
-  const report = finishReport(startedAt, { results: sorted, isPartial: false });
+  const { settings = {} } = request;
+  const { strict } = request;
+  const thresholds = { ...readThresholds(settings.thresholds, written, request.thresholds), strict };
+  const report = finishReport(startedAt, { results: sorted, isPartial: false, prices: settings.prices });
   return toOutcome(completeReport(report, { cwd, thresholds, problems }), cwd, thresholds);
 }
 

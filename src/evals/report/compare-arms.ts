@@ -16,6 +16,7 @@ import {
   type NoComparison,
 } from './result.ts';
 import { countText } from '#core';
+import { compareCosts } from './costs.ts';
 import { groupSameRequests, toAskedCase } from './same-requests.ts';
 import { compareCases, type CaseDifference } from '../statistics/case-differences.ts';
 import { computeMean } from '../statistics/statistics.ts';
@@ -101,8 +102,10 @@ export function compareArms(
     merged: groups.filter((ids) => ids.length > 1),
     excluded,
     sayNothing: compared.flatMap(alwaysPassing),
-    tokens: sides(compared, ({ cost }) => cost.inputTokens + cost.outputTokens),
-    wallMs: sides(compared, ({ cost }) => cost.wallMs),
+    costs: compareCosts(
+      mine,
+      compared.flatMap((one) => one.results.against),
+    ),
   };
 }
 
@@ -216,13 +219,4 @@ function alwaysPassing({ case: id, results, checks }: ComparedCase): Comparison[
   return [...checks]
     .filter((check) => all.every((one) => one.id !== check || one.status === 'passed'))
     .map((check) => ({ case: id, check }));
-}
-
-/** Averages per case first, so that cases with more attempts weigh no more. */
-function sides(cases: readonly ComparedCase[], amount: (result: CaseResult) => number): Comparison['tokens'] {
-  const mean = (arm: 'of' | 'against'): number =>
-    computeMean(
-      cases.flatMap(({ results }) => (results[arm].length === 0 ? [] : [computeMean(results[arm].map(amount))])),
-    );
-  return { of: mean('of'), against: mean('against') };
 }

@@ -5,6 +5,7 @@ import { sumCosts, ownArm, countTokens } from './report-text.ts';
 import {
   groupBy,
   hasVerdict,
+  isCounted,
   type Arm,
   type CaseCost,
   type CaseResult,
@@ -17,7 +18,8 @@ import {
 
 /**
  * `broken` cases passed before and do not now: their answers are scripted or recorded, or the fall of their pass rate is more than chance.
- * `unclear` changes of a live model may be chance. `other` cases changed between two outcomes that are not a pass.
+ * `unclear` changes of a live model may be chance. `other` cases changed between two outcomes that are not a pass, or do not
+ * count: those of a baseline, and those in quarantine.
  */
 export const CHANGES = ['broken', 'fixed', 'unclear', 'other', 'added', 'removed'] as const;
 export type Change = (typeof CHANGES)[number];
@@ -114,8 +116,9 @@ interface CasePair {
   readonly now: readonly CaseResult[];
 }
 
-/** Whether a live model answered in both reports, so that a single run proves little. */
+/** Whether a live model answered in both reports, so that a single run proves little. Flaky cases are left out. */
 function isLive({ old, now }: CasePair): boolean {
+  if (![...old, ...now].every(isCounted)) return false;
   const hasLive = (results: readonly CaseResult[]): boolean =>
     results.some((result) => hasVerdict(result) && result.model.way === 'live');
   return hasLive(old) && hasLive(now);
@@ -164,8 +167,11 @@ function findChange(pair: CasePair, isEstablished: boolean | undefined): readonl
   const [first] = now.length === 0 ? old : now;
   if (first === undefined) return [];
   const [before, after] = [summarizeVerdict(old), summarizeVerdict(now)];
-  const change = classifyChange(before, after, isEstablished);
-  if (change === undefined) return [];
+  const classified = classifyChange(before, after, isEstablished);
+  if (classified === undefined) return [];
+  // A baseline that changes says nothing about the skill, and a flaky case nothing at all.
+  const isJudged = [...old, ...now].every((result) => result.arm === 'with' && isCounted(result));
+  const change = isJudged || classified === 'added' || classified === 'removed' ? classified : 'other';
   return [
     {
       change,

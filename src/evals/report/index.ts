@@ -5,11 +5,14 @@
 
 export { CONTEXT_SECTIONS, type PageData } from '../page/view.ts';
 export { CHANGES } from './compare-reports.ts';
+export { listMoneySources, usdText } from './cost-text.ts';
 export {
   chanceText,
   countTokens,
+  listFailures,
   modelsText,
   percentText,
+  quarantineText,
   signedNumber,
   summarizeReport,
   verdictOfDifference,

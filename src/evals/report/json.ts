@@ -30,7 +30,7 @@ function storedProblem(value: unknown): string | undefined {
   return `its schema is ${JSON.stringify(schema) ?? 'missing'}; this version reads schema 1`;
 }
 
-/** A nested object is an object with these keys; a list of one shape is an array of it. */
+/** A nested object is an object with these keys, of which those with a question mark may be absent; a list of one shape is an array of it. */
 type Shape = keyof typeof NAMES | readonly [Shape] | { readonly [key: string]: Shape };
 
 const RATE: Shape = { count: 'number', of: 'number', low: 'number', high: 'number' };
@@ -50,8 +50,18 @@ const RESULT: Shape = {
   checks: [{ id: 'string', kind: 'string', status: 'string', asked: 'string', found: 'string', events: 'array' }],
   loaded: ['string'],
   answer: 'string',
-  cost: { turns: 'number', toolCalls: 'number', inputTokens: 'number', outputTokens: 'number', wallMs: 'number' },
+  cost: {
+    turns: 'number',
+    toolCalls: 'number',
+    inputTokens: 'number',
+    outputTokens: 'number',
+    'cachedTokens?': 'number',
+    'cacheWriteTokens?': 'number',
+    'usd?': 'number',
+    wallMs: 'number',
+  },
   model: MODEL,
+  'quarantine?': { until: 'string', passed: 'number', of: 'number' },
 };
 
 const TRIGGER: Shape = {
@@ -63,6 +73,15 @@ const TRIGGER: Shape = {
   sweep: [{ ...RATES, distractors: 'number' }],
 };
 
+const PRICE: Shape = {
+  model: 'string',
+  input: 'number',
+  cachedInput: 'number',
+  cacheWrite: 'number',
+  output: 'number',
+  date: 'string',
+};
+
 const REPORT: Shape = {
   tool: 'string',
   startedAt: 'string',
@@ -70,19 +89,16 @@ const REPORT: Shape = {
   skills: [{ name: 'string', digest: 'string' }],
   isPartial: 'boolean',
   results: [RESULT],
-};
-
-/** Only the report itself has optional parts. */
-const OPTIONAL: { readonly [key: string]: Shape } = {
-  trigger: TRIGGER,
-  judge: {
+  'prices?': [PRICE],
+  'trigger?': TRIGGER,
+  'judge?': {
     id: 'string',
     controls: [{ name: 'string', isKept: 'boolean', found: 'string' }],
     agreement: RATE,
     controlCost: { calls: 'number', inputTokens: 'number', outputTokens: 'number' },
   },
-  verdict: { validity: 'validity', result: 'string', reasons: ['string'], warnings: ['string'] },
-  sequential: { rounds: 'number', most: 'number', detect: 'number' },
+  'verdict?': { validity: 'validity', result: 'string', reasons: ['string'], warnings: ['string'] },
+  'sequential?': { rounds: 'number', most: 'number', detect: 'number' },
 };
 
 function shapeProblem(value: unknown, shape: Shape, where: string): string | undefined {
@@ -92,13 +108,11 @@ function shapeProblem(value: unknown, shape: Shape, where: string): string | und
     return firstProblem(value.entries(), ([place, item]) => shapeProblem(item, shape[0], `${where}[${String(place)}]`));
   }
   if (!isObject(value)) return `${where} must be an object`;
-  const problem = firstProblem(Object.entries(shape), ([key, inner]) =>
-    shapeProblem(value[key], inner, where === '' ? key : `${where}.${key}`),
-  );
-  if (problem !== undefined || shape !== REPORT) return problem;
-  return firstProblem(Object.entries(OPTIONAL), ([key, inner]) =>
-    value[key] === undefined ? undefined : shapeProblem(value[key], inner, key),
-  );
+  return firstProblem(Object.entries(shape), ([name, inner]) => {
+    const key = name.replace('?', '');
+    if (key !== name && value[key] === undefined) return undefined;
+    return shapeProblem(value[key], inner, where === '' ? key : `${where}.${key}`);
+  });
 }
 
 function firstProblem<T>(items: Iterable<T>, check: (item: T) => string | undefined): string | undefined {

@@ -1,7 +1,8 @@
 /** Writes a report as JUnit XML: the verdict, then one test per case and attempt with the skill. */
+import { armCostRows, costDifferenceRows } from './cost-text.ts';
 import { attemptNames, sumCosts } from './report-text.ts';
 import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
-import { groupBy, type CaseResult, type CheckResult, type EvalReport } from './result.ts';
+import { groupBy, isCounted, type CaseResult, type CheckResult, type EvalReport } from './result.ts';
 import { escapeXml } from '#core';
 
 /** The arm without the skill is part of the comparison, not a test of the skill. */
@@ -34,6 +35,7 @@ interface VerdictCase {
 function verdictCase(report: EvalReport): VerdictCase {
   const { validity, result, effect, reasons } = findVerdict(report);
   const title = verdictTitle(report);
+  const costs = costProperties(report).map((line) => `  ${line}`);
   const isError = validity !== 'valid';
   const isFailure = !isError && result === 'failed';
   const [errors, failures] = [isError ? 1 : 0, isFailure ? 1 : 0];
@@ -49,16 +51,36 @@ function verdictCase(report: EvalReport): VerdictCase {
     lines: [
       `  <testsuite name="verdict" tests="1" failures="${String(failures)}" errors="${String(errors)}" skipped="0" time="0">`,
       '    <properties>',
-      `      <property name="validity" value="${validity}"/>`,
-      ...(effect === undefined ? [] : [`      <property name="effect" value="${xmlAttribute(effect)}"/>`]),
+      property('validity', validity),
+      ...(effect === undefined ? [] : [property('effect', effect)]),
       '    </properties>',
       '    <testcase name="verdict" classname="verdict" time="0">',
       ...outcome,
       `      <system-out>${xmlText([title, ...verdictLines(report)].join('\n'))}</system-out>`,
+      ...(costs.length === 0 ? [] : ['      <properties>', ...costs, '      </properties>']),
       '    </testcase>',
       '  </testsuite>',
     ],
   };
+}
+
+/** `cost.with.tokens` and so on; the differences are `cost.with-without.tokens`. */
+function costProperties(report: EvalReport): readonly string[] {
+  const { arms, comparisons } = report;
+  return [
+    ...arms.flatMap((arm) =>
+      armCostRows(arm, report).map(({ label, text }) => property(`cost.${arm.arm}.${label.replace(' ', '-')}`, text)),
+    ),
+    ...comparisons.flatMap((comparison) =>
+      costDifferenceRows(comparison).map(({ label, text }) =>
+        property(`cost.${comparison.of}-${comparison.against}.${label}`, text),
+      ),
+    ),
+  ];
+}
+
+function property(name: string, value: string): string {
+  return `      <property name="${name}" value="${xmlAttribute(value)}"/>`;
 }
 
 function testCase(result: CaseResult, attempt: string): readonly string[] {
@@ -69,12 +91,20 @@ function testCase(result: CaseResult, attempt: string): readonly string[] {
   return outcome.length === 0 ? [`${head}/>`] : [`${head}>`, ...outcome, '    </testcase>'];
 }
 
-function renderOutcome({ status, reason, checks }: CaseResult): readonly string[] {
-  switch (status) {
+/** A flaky case fails no test. */
+function junitStatus(result: CaseResult): CaseResult['status'] {
+  return isCounted(result) || result.status === 'passed' ? result.status : 'skipped';
+}
+
+function renderOutcome(result: CaseResult): readonly string[] {
+  const { quarantine, reason, checks } = result;
+  switch (junitStatus(result)) {
     case 'passed':
       return [];
     case 'skipped':
-      return [`      <skipped message="${xmlAttribute(reason)}"/>`];
+      return [
+        `      <skipped message="${xmlAttribute(quarantine === undefined ? reason : `${result.status}; in quarantine until ${quarantine.until}`)}"/>`,
+      ];
     case 'error':
       return [`      <error message="${xmlAttribute(reason)}" type="error">${details(checks, 'error')}</error>`];
     case 'failed': {
@@ -100,7 +130,7 @@ function details(checks: readonly CheckResult[], status: CheckResult['status']):
 /** `more` is the test of the verdict. */
 function counts(results: readonly CaseResult[], more?: VerdictCase): string {
   const count = (status: CaseResult['status'], other = 0): string =>
-    String(results.filter((result) => result.status === status).length + other);
+    String(results.filter((result) => junitStatus(result) === status).length + other);
   const tests = results.length + (more === undefined ? 0 : 1);
   return ` tests="${String(tests)}" failures="${count('failed', more?.failures)}" errors="${count('error', more?.errors)}" skipped="${count('skipped')}"`;
 }

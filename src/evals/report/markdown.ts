@@ -11,12 +11,12 @@ import {
   listFacts,
   listFailures,
   markdownText,
-  numberText,
   rateText,
   verdictOfDifference,
 } from './report-text.ts';
+import { armCostRows, costDifferenceRows, numberText } from './cost-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
-import { verdictLines, verdictTitle } from './verdict.ts';
+import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText } from '#core';
 
 /** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
@@ -44,11 +44,13 @@ function headLines(report: EvalReport): readonly string[] {
     '',
     ...lines.map((line) => `- ${cell(line, 400)}`),
     ...(lines.length === 0 ? [] : ['']),
+    ...skillLines(report),
     ...head('arm', 'results', 'pass rate', 'cost'),
     ...arms.map((arm) => {
       const { results, rate, cost } = armTexts(arm);
       return row(ARM_TITLES[arm.arm], results, isRated(arm, report) ? rate : 'no score', cost);
     }),
+    ...costLines(report),
     '',
     '| | |',
     '|---|---|',
@@ -56,17 +58,52 @@ function headLines(report: EvalReport): readonly string[] {
   ];
 }
 
+function skillLines(report: EvalReport): readonly string[] {
+  const { skills = [] } = findVerdict(report);
+  if (skills.length === 0) return [];
+  return [
+    ...head('skill', 'verdict', 'effect'),
+    ...skills
+      .slice(0, MOST_ROWS)
+      .map(({ skill, title, effect, interval }) =>
+        row(
+          cell(skill),
+          cell(title),
+          interval === undefined ? '' : `${cell(effect ?? '')}, ${differenceText(interval)}`,
+        ),
+      ),
+    ...(skills.length > MOST_ROWS ? [row(`and ${countText(skills.length - MOST_ROWS, 'more skill')}`, '', '')] : []),
+    '',
+  ];
+}
+
+/** What a run costs in each arm, and the differences. */
+function costLines(report: EvalReport): readonly string[] {
+  const { arms, comparisons } = report;
+  const rows = [
+    ...arms.flatMap((arm) =>
+      armCostRows(arm, report).map(({ label, text }) => row(label, ARM_TITLES[arm.arm], cell(text, 400))),
+    ),
+    ...comparisons.flatMap((comparison) =>
+      costDifferenceRows(comparison).map(({ label, text }) =>
+        row(label, `${comparison.of} against ${comparison.against}`, cell(text, 400)),
+      ),
+    ),
+  ];
+  return rows.length === 0 ? [] : ['', ...head('cost of a run', 'arm', 'mean, 95 % interval'), ...rows];
+}
+
 function comparisonLines({ comparisons }: EvalReport): readonly string[] {
   if (comparisons.length === 0) return [];
   return [
     '',
-    '| outcomes compared | difference | p | cases | better | worse | smallest detectable | tokens per run | time per run |',
-    '|---|---|---|---|---|---|---|---|---|',
+    '| outcomes compared | difference | p | cases | better | worse | smallest detectable |',
+    '|---|---|---|---|---|---|---|',
     ...comparisons.map((comparison) => {
       const { of, against, difference, p } = comparison;
-      const { cases, passed, better, worse, detectable, tokens, time } = comparisonTexts(comparison);
+      const { cases, passed, better, worse, detectable } = comparisonTexts(comparison);
       const chance = `${chanceText(p).replace('<', '&lt;')}, ${verdictOfDifference(comparison)}`;
-      const counts = [`${cases}; ${passed}`, better, worse, detectable, tokens, time];
+      const counts = [`${cases}; ${passed}`, better, worse, detectable];
       return row(`${of} against ${against}`, differenceText(difference), chance, ...counts);
     }),
     ...comparisons.flatMap((comparison) => comparisonTexts(comparison).facts.map((fact) => `\n${cell(fact, 400)}`)),
@@ -134,12 +171,13 @@ function renderDetails(report: EvalReport): readonly string[] {
   return listFailures(report).map((result) => renderDetail(result, attemptName(result)));
 }
 
-function renderDetail({ case: id, name, place, status, reason, checks }: CaseResult, attempt: string): string {
+function renderDetail(result: CaseResult, attempt: string): string {
+  const { case: id, name, place, status, reason, checks, quarantine } = result;
   const title = name === id ? cell(id) : `${cell(id)}: ${cell(name)}`;
   return [
     '',
     '',
-    `<details><summary><b>${status}</b> ${title}${attempt === '' ? '' : ` (${attempt})`}</summary>`,
+    `<details><summary><b>${quarantine === undefined ? status : 'flaky'}</b> ${title}${attempt === '' ? '' : ` (${cell(attempt)})`}</summary>`,
     '',
     `${cell(place.file)}:${String(place.line)}`,
     ...(reason === '' ? [] : ['', cell(reason, 500)]),

@@ -1,7 +1,13 @@
 /** Texts that the terminal, Markdown and HTML reports share. */
 import { codePointAt, countText, durationText, printable } from '#core';
+import { numberText, usdText } from './cost-text.ts';
+import { measureCosts } from './costs.ts';
+import { isAsked } from './prices.ts';
+import type { Quarantine } from '../cases/quarantine.ts';
 import {
   CASE_STATUSES,
+  groupBy,
+  isCounted,
   ZERO_COST,
   type Arm,
   type ArmSummary,
@@ -46,12 +52,6 @@ export function chanceText(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(p < 0.1 ? 3 : 2);
 }
 
-/** Formats `12,345` independent of the locale. */
-export function numberText(count: number): string {
-  if (!Number.isFinite(count)) return '?';
-  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
 /** Formats `2026-11-15 10:00 UTC`; returns other texts unchanged. */
 export function dateText(time: string): string {
   return time.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}(?:\.\d+)?Z$/, '$1 $2 UTC');
@@ -65,19 +65,23 @@ export function countTokens({ inputTokens, outputTokens }: CaseCost): number {
   return inputTokens + outputTokens;
 }
 
-/** Sums costs; the sum is estimated if one of them is. */
+/** Sums costs; the sum is estimated if one of them is. Money that is unknown for one run that asked a model is unknown for all. */
 export function sumCosts(results: readonly CaseResult[]): CaseCost {
   const sum = (field: Exclude<keyof CaseCost, 'tokensAreEstimated'>): number =>
     results.reduce((total, { cost }) => total + (cost[field] ?? 0), 0);
+  const isPaid = results.some(({ cost }) => cost.usd !== undefined);
+  const isUnknown = results.some((result) => isAsked(result) && result.cost.usd === undefined);
+  const isCached = results.some(({ cost }) => cost.cachedTokens !== undefined);
   return {
     turns: sum('turns'),
     toolCalls: sum('toolCalls'),
     scriptRuns: sum('scriptRuns'),
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),
+    ...(isCached ? { cachedTokens: sum('cachedTokens') } : {}),
     tokensAreEstimated: results.some(({ cost }) => cost.tokensAreEstimated),
     wallMs: sum('wallMs'),
-    ...(results.some(({ cost }) => cost.usd !== undefined) ? { usd: sum('usd') } : {}),
+    ...(isPaid && !isUnknown ? { usd: sum('usd') } : {}),
   };
 }
 
@@ -91,7 +95,7 @@ export function totalsText(totals: StatusCounts): string {
     .join(', ');
 }
 
-function sumCounts(counts: StatusCounts): number {
+export function sumCounts(counts: StatusCounts): number {
   return CASE_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
@@ -105,11 +109,13 @@ const NO_ARM: ArmSummary = {
   arm: 'with',
   totals: NO_COUNTS,
   harness: NO_COUNTS,
+  quarantined: NO_COUNTS,
   passRate: { count: 0, of: 0, low: 0, high: 1 },
   skippedChecks: 0,
   cases: 0,
   modelCases: 0,
   cost: ZERO_COST,
+  perRun: measureCosts([]),
 };
 
 export const ARM_TITLES: Readonly<Record<Arm, string>> = {
@@ -124,29 +130,34 @@ export function isRated({ arm }: ArmSummary, report: EvalReport): boolean {
 }
 
 /** Formats the numbers of an arm: results, harness checks, and the rate with what it leaves out. */
-export function armTexts({ totals, harness, passRate, skippedChecks, cost }: ArmSummary) {
+export function armTexts({ totals, harness, quarantined, passRate, skippedChecks, cost }: ArmSummary) {
   const left = [
     ...(totals.skipped === 0 ? [] : [`${amountText(totals.skipped, 'result')} skipped`]),
     ...(skippedChecks === 0 ? [] : [`${amountText(skippedChecks, 'check')} not judged`]),
   ];
   const checks = sumCounts(harness);
   const generated = `, ${amountText(checks, 'harness check')} (${totalsText(harness)}; not rated)`;
+  const flaky = sumCounts(quarantined);
+  const uncounted = `, ${numberText(flaky)} in quarantine (${totalsText(quarantined)})`;
   const { usd } = cost;
   return {
-    results: `${amountText(sumCounts(totals) + checks, 'result')}: ${totalsText(totals)}${checks === 0 ? '' : generated}`,
+    results: `${amountText(sumCounts(totals) + checks + flaky, 'result')}: ${totalsText(totals)}${checks === 0 ? '' : generated}${flaky === 0 ? '' : uncounted}`,
     rate: [rateText(passRate), `of ${amountText(passRate.of, 'verdict')}`, ...left].join(', '),
-    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${usd === undefined ? '' : `, $${usd.toFixed(usd < 1 ? 4 : 2)}`}`,
+    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${usd === undefined ? '' : `, ${usdText(usd)}`}`,
   };
 }
 
-const MOST_SKIPPED = 1 / 3;
+const MOST_LEFT_OUT = 1 / 3;
 
-/** Why the evaluation is incomplete: more than a third of its results were skipped. */
+/** Why the evaluation is incomplete: more than a third of its results were skipped or are in quarantine. */
 export function incompleteText(report: EvalReport): string | undefined {
-  const { totals } = ownArm(report);
-  const all = sumCounts(totals);
-  return totals.skipped > all * MOST_SKIPPED
-    ? `incomplete: ${numberText(totals.skipped)} of ${amountText(all, 'result')} were skipped`
+  const { totals, quarantined } = ownArm(report);
+  const flaky = sumCounts(quarantined);
+  const all = sumCounts(totals) + flaky;
+  const left = totals.skipped + flaky;
+  const why = ['were skipped', ...(flaky === 0 ? [] : ['are in quarantine'])].join(' or ');
+  return left > all * MOST_LEFT_OUT
+    ? `incomplete: ${numberText(left)} of ${amountText(all, 'result')} ${why}`
     : undefined;
 }
 
@@ -157,6 +168,7 @@ export function listFacts(report: EvalReport, shown: (names: readonly string[]) 
   const { cases, modelCases } = ownArm(report);
   const tested = `${numberText(modelCases)} of ${amountText(cases, 'case')} tested a model`;
   const incomplete = incompleteText(report);
+  const quarantined = quarantineTexts(results);
   const fromCache = cached === 0 ? '' : `, ${amountText(cached, 'result')} from the cache`;
   const facts: readonly (readonly [label: string, text: string | undefined, isOdd?: boolean])[] = [
     ['model', shown([modelsText(models)])],
@@ -165,6 +177,7 @@ export function listFacts(report: EvalReport, shown: (names: readonly string[]) 
     ['stopped', sequential && sequentialText(sequential)],
     ['judge', judge && shown([judgeText(judge)]), judge !== undefined && isDoubtful(judge)],
     ['flaky', flaky.length === 0 ? undefined : shown(flaky.map((one) => flakyText(one, arms.length > 1))), true],
+    ['quarantine', quarantined.length === 0 ? undefined : shown(quarantined), true],
     ['incomplete', incomplete?.replace(/^incomplete: /, ''), true],
     ['partial', isPartial ? 'stopped before all cases ran' : undefined, true],
   ];
@@ -192,8 +205,25 @@ function sequentialText({ rounds, most, detect }: SequentialRun): string {
   return `after ${numberText(rounds)} of ${amountText(most, 'repetition')} (${why}; looking for ${pointsText(detect)})`;
 }
 
-export function flakyText({ case: id, arm, rate }: FlakyCase, hasArms: boolean): string {
-  return `${id}${hasArms ? ` (${arm})` : ''} passes ${numberText(rate.count)} of ${numberText(rate.of)}`;
+export function flakyText({ case: id, arm, rate, proposal }: FlakyCase, hasArms: boolean): string {
+  const passes = `${id}${hasArms ? ` (${arm})` : ''} passes ${numberText(rate.count)} of ${numberText(rate.of)}`;
+  return proposal === undefined ? passes : `${passes}: fix it, or add ${quarantineText(proposal)}`;
+}
+
+/** As it is written in a case file. */
+export function quarantineText({ until, passed, of }: Quarantine): string {
+  return `quarantine: { until: ${until}, passed: ${String(passed)}, of: ${String(of)} }`;
+}
+
+/** How the flaky cases of the arm with the skill did now. */
+function quarantineTexts(results: readonly CaseResult[]): readonly string[] {
+  const own = results.filter((result) => result.arm === 'with' && !isCounted(result));
+  return [...groupBy(own, (result) => result.case)].map(([id, attempts]) => {
+    const { until = '', passed = 0, of = 0 } = attempts[0]?.quarantine ?? {};
+    const now = attempts.filter(({ status }) => status === 'passed').length;
+    const steady = attempts.length >= of && (now === 0 || now === attempts.length) ? '; steady now: remove it' : '';
+    return `${id} until ${until}: passes ${numberText(now)} of ${numberText(attempts.length)} (was ${numberText(passed)} of ${numberText(of)})${steady}`;
+  });
 }
 
 export function modelsText(models: EvalReport['models']): string {
@@ -204,8 +234,12 @@ export function modelsText(models: EvalReport['models']): string {
 export function attemptNames({ results }: EvalReport): (result: CaseResult) => string {
   const hasArms = results.some(({ arm }) => arm !== results[0]?.arm);
   const hasAttempts = results.some(({ attempt }) => attempt > 1);
-  return ({ arm, attempt }) =>
-    [...(hasArms ? [arm] : []), ...(hasAttempts ? [`attempt ${String(attempt)}`] : [])].join(', ');
+  return ({ arm, attempt, quarantine }) =>
+    [
+      ...(hasArms ? [arm] : []),
+      ...(hasAttempts ? [`attempt ${String(attempt)}`] : []),
+      ...(quarantine === undefined ? [] : [`in quarantine until ${quarantine.until}`]),
+    ].join(', ');
 }
 
 const ORDER = { failed: 0, error: 1, skipped: 2, passed: 3 } as const satisfies Record<CaseStatus, number>;
@@ -214,11 +248,11 @@ export function failuresFirst(results: readonly CaseResult[]): readonly CaseResu
   return results.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]);
 }
 
-/** Failures and errors. A baseline that fails is counted in its arm, and says nothing against the skill; its errors are missing attempts. */
+/** Failures and errors. A baseline that fails is counted in its arm, and says nothing against the skill; its errors are missing attempts. What counts comes first. */
 export function listFailures({ results }: EvalReport): readonly CaseResult[] {
-  return failuresFirst(results).filter(
-    ({ arm, status }) => status === 'error' || (status === 'failed' && arm === 'with'),
-  );
+  return failuresFirst(results)
+    .filter(({ arm, status }) => status === 'error' || (status === 'failed' && arm === 'with'))
+    .toSorted((a, b) => Number(isCounted(b)) - Number(isCounted(a)));
 }
 
 export function brokenJudgeControls({ judge }: EvalReport): readonly JudgeControl[] {
@@ -280,7 +314,7 @@ export function confusedPairs({ confusion }: TriggerReport): TriggerReport['conf
 }
 
 export function comparisonTexts(comparison: Comparison) {
-  const { cases, pairs, passed, better, worse, smallestVisible, tokens, wallMs, of, against } = comparison;
+  const { cases, pairs, passed, better, worse, smallestVisible, of, against } = comparison;
   const { differing, used, missing, merged } = comparison;
   const facts: readonly (string | undefined)[] = [
     differing.length === 0 ? undefined : `the arms differ in: ${differing.join(', ')}`,
@@ -300,8 +334,6 @@ export function comparisonTexts(comparison: Comparison) {
     worse: numberText(worse),
     alike: numberText(cases - better - worse),
     detectable: percentText(smallestVisible).replace(' %', ' points'),
-    tokens: `${numberText(tokens.of)} against ${numberText(tokens.against)}`,
-    time: `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
     excluded: excludedText(comparison),
   };
 }

@@ -1,6 +1,7 @@
 /** Makes the report from results, and its verdict for CI. Errors count as neither passed nor failed. */
 import { compareArms, isComparison } from './compare-arms.ts';
 import {
+  amountText,
   brokenControls,
   brokenJudgeControls,
   sumCosts,
@@ -14,6 +15,7 @@ import {
   ARMS,
   groupBy,
   hasVerdict,
+  isCounted,
   type Arm,
   type ArmSummary,
   type CaseResult,
@@ -25,8 +27,13 @@ import {
   type StatusCounts,
   type TriggerReport,
 } from './result.ts';
-import { countText, defined } from '#core';
+import { countText, defined, durationText } from '#core';
+import { usdText, type AmountText } from './cost-text.ts';
+import { measureCosts } from './costs.ts';
+import type { Measure, ModelPrice } from './measures.ts';
+import { priceResults, type ConfiguredPrices } from './prices.ts';
 import { VERSION } from '../../version.ts';
+import { proposeQuarantine } from '../cases/quarantine.ts';
 import { countLooks } from '../statistics/case-differences.ts';
 import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
 
@@ -35,6 +42,8 @@ export interface ReportParts extends Pick<
   'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict'
 > {
   readonly results: readonly CaseResult[];
+  /** Absent in reports of earlier versions. */
+  readonly prices?: readonly ModelPrice[];
   readonly trigger?: TriggerReport;
   readonly sequential?: SequentialRun;
   readonly judge?: Omit<JudgeReport, 'cost' | 'lengthCorrelation'>;
@@ -43,11 +52,12 @@ export interface ReportParts extends Pick<
 /** Everything that follows from the results is computed here, also when a stored report is read. */
 export function makeReport(parts: ReportParts): EvalReport {
   const { tool, startedAt, wallMs, skills, isPartial, results, trigger, sequential } = parts;
+  const counted = results.filter(isCounted);
   const arms = ARMS.filter((arm) => results.some((result) => result.arm === arm));
   const looks = sequential === undefined ? 1 : countLooks(sequential.most);
   const compared = arms
     .filter((arm) => arm !== 'with' && arms.includes('with'))
-    .map((against) => compareArms(results, { of: 'with', against, looks }))
+    .map((against) => compareArms(counted, { of: 'with', against, looks }))
     .map((one): typeof one => {
       const reason = reasonNotToCompare(parts);
       if (reason === undefined) return one;
@@ -62,12 +72,13 @@ export function makeReport(parts: ReportParts): EvalReport {
     wallMs,
     skills,
     models: listModels(results),
+    prices: parts.prices ?? [],
     results,
     arms: arms.map((arm) => summarizeArm(arm, results)),
     comparisons: compared.filter(isComparison),
     uncompared: compared.flatMap((one) => (isComparison(one) ? [] : [one])),
     trigger,
-    flaky: arms.flatMap((arm) => findFlakyCases(arm, results)),
+    flaky: arms.flatMap((arm) => findFlakyCases(arm, counted, startedAt)),
     sequential,
     judge: parts.judge && reportJudge(parts.judge, results),
     isPartial,
@@ -100,9 +111,11 @@ function reportJudge(judge: NonNullable<ReportParts['judge']>, results: readonly
   };
 }
 
+/** `prices` are those of the configuration, which replace the built-in ones. */
 export function finishReport(
   startedAt: Date,
-  parts: Omit<ReportParts, 'tool' | 'startedAt' | 'wallMs' | 'skills'> & Partial<Pick<ReportParts, 'skills'>>,
+  parts: Omit<ReportParts, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'prices'> &
+    Partial<Pick<ReportParts, 'skills'>> & { readonly prices?: ConfiguredPrices },
 ): EvalReport {
   const wallMs = Date.now() - startedAt.getTime();
   return makeReport({
@@ -111,25 +124,29 @@ export function finishReport(
     wallMs,
     skills: [],
     ...parts,
+    ...priceResults(parts.results, parts.prices),
   });
 }
 
 function summarizeArm(arm: Arm, results: readonly CaseResult[]): ArmSummary {
   const all = results.filter((result) => result.arm === arm);
-  const own = all.filter(({ isHarnessCheck }) => isHarnessCheck !== true);
+  const counted = all.filter(isCounted);
+  const own = counted.filter(({ isHarnessCheck }) => isHarnessCheck !== true);
   const totals = countStatuses(own);
   const casesIn = (some: readonly CaseResult[]): number => new Set(some.map((result) => result.case)).size;
   return {
     arm,
     totals,
-    harness: countStatuses(all.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
+    harness: countStatuses(counted.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
+    quarantined: countStatuses(all.filter((result) => !isCounted(result))),
     passRate: computeRate(totals.passed, totals.passed + totals.failed),
     skippedChecks: own
       .filter(hasVerdict)
       .reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === 'skipped').length, 0),
-    cases: casesIn(all),
-    modelCases: casesIn(all.filter((result) => hasVerdict(result) && result.model.way !== 'scripted')),
+    cases: casesIn(counted),
+    modelCases: casesIn(counted.filter((result) => hasVerdict(result) && result.model.way !== 'scripted')),
     cost: sumCosts(all),
+    perRun: measureCosts(counted),
   };
 }
 
@@ -145,12 +162,14 @@ function listModels(results: readonly CaseResult[]): EvalReport['models'] {
   return [...models.values()];
 }
 
-function findFlakyCases(arm: Arm, results: readonly CaseResult[]): readonly FlakyCase[] {
+function findFlakyCases(arm: Arm, results: readonly CaseResult[], startedAt: string): readonly FlakyCase[] {
   const own = results.filter((result) => result.arm === arm && hasVerdict(result));
   return [...groupBy(own, (result) => result.case)].flatMap(([id, attempts]) => {
     const passed = attempts.filter(({ status }) => status === 'passed').length;
     if (passed === 0 || passed === attempts.length) return [];
-    return [{ case: id, arm, rate: computeRate(passed, attempts.length) }];
+    // The baseline is no test of the skill.
+    const proposal = arm === 'with' ? proposeQuarantine(passed, attempts.length, startedAt) : undefined;
+    return [{ case: id, arm, rate: computeRate(passed, attempts.length), ...defined({ proposal }) }];
   });
 }
 
@@ -164,6 +183,10 @@ export interface Thresholds {
   readonly recall?: number;
   /** Minimum difference of the first comparison. */
   readonly difference?: number;
+  /** Maximum means of a run with the skill. They apply where a model was asked, and fail if its costs are not known for all cases. */
+  readonly tokens?: number;
+  readonly usd?: number;
+  readonly seconds?: number;
   /** Makes an incomplete evaluation invalid. */
   readonly strict?: boolean;
 }
@@ -215,8 +238,9 @@ function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thre
 
 function failedReasons(report: EvalReport, thresholds: Thresholds): readonly string[] {
   const { trigger, comparisons, isPartial } = report;
-  const { precision, recall, difference } = thresholds;
-  const { passRate, harness } = ownArm(report);
+  const { precision, recall, difference, seconds } = thresholds;
+  const mostMs = seconds === undefined ? undefined : seconds * 1000;
+  const { passRate, harness, perRun } = ownArm(report);
   const below = (name: string, found: number, least: number | undefined): readonly string[] => {
     // A threshold of NaN is never met.
     if (least === undefined || found >= least) return [];
@@ -235,6 +259,18 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
     ...(difference !== undefined && compared !== undefined && verdictOfDifference(compared) === NOT_USED
       ? [`the skill was ${NOT_USED}`]
       : []),
+    ...aboveMost('tokens', perRun.tokens, thresholds.tokens, (count) => amountText(count, 'token')),
+    ...aboveMost('money', perRun.usd, thresholds.usd, usdText),
+    ...aboveMost('latency', perRun.wallMs, mostMs, durationText),
     ...(isPartial ? ['the evaluation was stopped before all cases ran'] : []),
   ];
+}
+
+/** A mean of some cases may hide the expensive ones, so that all must be known. */
+function aboveMost(name: string, { mean, cases, of }: Measure, most: number | undefined, format: AmountText) {
+  if (most === undefined || of === 0) return [];
+  if (mean === undefined || cases < of)
+    return [`the ${name} threshold cannot be checked: known for ${String(cases)} of ${countText(of, 'case')}`];
+  // A threshold of NaN is never met.
+  return mean <= most ? [] : [`a run needs ${format(mean)} on average; the maximum is ${format(most)}`];
 }

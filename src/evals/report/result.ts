@@ -1,5 +1,7 @@
 /** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
 import type { CaseLocation, EvalCase } from '../cases/case.ts';
+import type { CostDifferences, CostMeasures, ModelPrice } from './measures.ts';
+import type { Quarantine } from '../cases/quarantine.ts';
 
 /** `error` means that the harness, the network or a checker failed; it counts as neither passed nor failed. */
 export const CASE_STATUSES = ['passed', 'failed', 'error', 'skipped'] as const;
@@ -42,9 +44,12 @@ export interface CaseCost {
   /** As reported by the model, otherwise estimated. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Of the input tokens, those that the provider read from its cache, and those that it wrote there; absent if not reported. */
+  readonly cachedTokens?: number;
+  readonly cacheWriteTokens?: number;
   readonly tokensAreEstimated: boolean;
   readonly wallMs: number;
-  /** In US dollars, if the agent reports it. */
+  /** In US dollars: as the agent reports it, otherwise by the price of the model. Absent if neither is known. */
   readonly usd?: number;
 }
 
@@ -64,6 +69,8 @@ export interface CaseResult {
   readonly place: CaseLocation;
   readonly input: string;
   readonly tags: readonly string[];
+  /** The evaluated skill; absent if the case is about all skills. */
+  readonly skill?: string;
   readonly arm: Arm;
   readonly attempt: number;
   readonly status: CaseStatus;
@@ -80,6 +87,8 @@ export interface CaseResult {
   readonly judged?: JudgeCost;
   /** The answers were generated with the case: the result tests the harness and counts in no pass rate. */
   readonly isHarnessCheck?: true;
+  /** The case is flaky: the result is shown and counts in nothing. */
+  readonly quarantine?: Quarantine;
   /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
@@ -105,12 +114,13 @@ export interface AnsweringModel {
 
 /** An attempt, with the part of its case that its results repeat. */
 interface AttemptHead extends Pick<CaseResult, 'arm' | 'attempt'> {
-  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers'>;
+  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers' | 'quarantine'> &
+    Partial<Pick<EvalCase, 'skills'>>;
 }
 
 /** An `error` result without checks, to be completed by the caller. */
 export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: AnsweringModel): CaseResult {
-  const { id, name, place, input, tags, answers } = evalCase;
+  const { id, name, place, input, tags, answers, quarantine, skills } = evalCase;
   const isHarnessCheck = answers?.type === 'script' && answers.isHarnessCheck === true && model.way === 'scripted';
   return {
     case: id,
@@ -118,6 +128,7 @@ export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: A
     place,
     input,
     tags,
+    skill: skills?.target,
     arm,
     attempt,
     status: 'error',
@@ -128,12 +139,18 @@ export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: A
     cost: ZERO_COST,
     model,
     ...(isHarnessCheck ? { isHarnessCheck } : {}),
+    quarantine,
     isCached: false,
   };
 }
 
 export function hasVerdict({ status }: Pick<CaseResult, 'status'>): boolean {
   return status === 'passed' || status === 'failed';
+}
+
+/** Whether a result counts in rates, comparisons and verdicts. */
+export function isCounted({ quarantine }: Pick<CaseResult, 'quarantine'>): boolean {
+  return quarantine === undefined;
 }
 
 /** Prefix of the check that fails if a run did not end by itself; the rest names the limit, or `crash`. */
@@ -170,19 +187,23 @@ export interface RateChange {
 
 export type StatusCounts = Readonly<Record<CaseStatus, number>>;
 
-/** All results of one arm. `totals` and `harness` together count every result of the arm once. */
+/** All results of one arm. `totals`, `harness` and `quarantined` together count every result of the arm once. */
 export interface ArmSummary {
   readonly arm: Arm;
   readonly totals: StatusCounts;
   /** Results whose answers were generated with the case; they count in no rate. */
   readonly harness: StatusCounts;
+  /** Results of flaky cases; they count in no rate. */
+  readonly quarantined: StatusCounts;
   readonly passRate: Rate;
   /** Checks without a verdict in results that have one, such as rubric lines without a judge. */
   readonly skippedChecks: number;
   readonly cases: number;
   /** Cases that a language model or the rule model answered, live or recorded. */
   readonly modelCases: number;
+  /** The sum over all results. */
   readonly cost: CaseCost;
+  readonly perRun: CostMeasures;
 }
 
 export interface ComparisonGaps {
@@ -222,8 +243,8 @@ export interface Comparison {
   readonly excluded: ComparisonGaps;
   /** Checks that pass in both arms and so prove nothing about the skill. */
   readonly sayNothing: readonly { readonly case: string; readonly check: string }[];
-  readonly tokens: { readonly of: number; readonly against: number };
-  readonly wallMs: { readonly of: number; readonly against: number };
+  /** Of a run; over the compared cases. */
+  readonly costs: CostDifferences;
 }
 
 export interface NoComparison {
@@ -266,6 +287,8 @@ export interface FlakyCase {
   readonly case: string;
   readonly arm: Arm;
   readonly rate: Rate;
+  /** What to add to the case, if its attempts differ too often to count. */
+  readonly proposal?: Quarantine;
 }
 
 /** Skills with the role `control` are installed by the trigger evaluation to test it, and are not evaluated. */
@@ -316,6 +339,14 @@ export interface Verdict {
   readonly reasons: readonly string[];
   /** What the suite cannot show, by file and line. */
   readonly warnings: readonly string[];
+  /** The verdict on each evaluated skill, by its own cases. */
+  readonly skills?: readonly SkillVerdict[];
+}
+
+interface SkillVerdict extends Pick<Verdict, 'validity' | 'result' | 'effect' | 'interval'> {
+  readonly skill: string;
+  /** Such as `valid, failed: 2 passed, 1 failed`. */
+  readonly title: string;
 }
 
 export interface EvalReport {
@@ -326,6 +357,8 @@ export interface EvalReport {
   readonly wallMs: number;
   readonly skills: readonly ReportSkill[];
   readonly models: readonly { readonly id: string; readonly way: ModelWay }[];
+  /** The prices that the money was computed with; a model that is missing has none. */
+  readonly prices: readonly ModelPrice[];
   readonly results: readonly CaseResult[];
   /** One per arm, the evaluated one first. */
   readonly arms: readonly ArmSummary[];

@@ -4,7 +4,7 @@
  * folder names, tokens are not characters, and errors are excluded from means.
  */
 import { flakyText, modelsText, countTokens } from './report-text.ts';
-import { hasVerdict, type CaseResult, type EvalReport } from './result.ts';
+import { hasVerdict, isCounted, type CaseResult, type EvalReport } from './result.ts';
 
 export interface ReportFile {
   /** Relative to the folder for the viewer, with `/`. */
@@ -20,14 +20,14 @@ export function skillCreatorFiles(report: EvalReport): readonly ReportFile[] {
     const first = report.results.find((result) => result.case === id);
     return file(`eval-${String(number)}/eval_metadata.json`, toMetadata(number, first));
   });
-  const runs = report.results.filter(hasVerdict).flatMap((result) => runFiles(result, numbers.get(result.case) ?? 0));
+  const runs = gradedResults(report).flatMap((result) => runFiles(result, numbers.get(result.case) ?? 0));
   return [file('benchmark.json', buildBenchmark(report)), ...evals, ...runs];
 }
 
 /** Its summaries are by configuration, the evaluated one first, plus `delta` between the first two. */
 export function buildBenchmark(report: EvalReport) {
   const numbers = numberCases(report);
-  const graded = report.results.filter(hasVerdict);
+  const graded = gradedResults(report);
   return {
     metadata: {
       skill_name: report.skills[0]?.name ?? '',
@@ -56,6 +56,11 @@ export function buildBenchmark(report: EvalReport) {
     ...summarizeRuns(graded, report),
     notes: listNotes(report),
   };
+}
+
+/** Results that count in means. */
+function gradedResults({ results }: EvalReport): readonly CaseResult[] {
+  return results.filter((result) => hasVerdict(result) && isCounted(result));
 }
 
 /** The viewer needs numeric ids, so cases are numbered in suite order. */
@@ -108,10 +113,10 @@ function listNotes({ results, arms, comparisons, uncompared, flaky, isPartial }:
   return [
     ...(isPartial ? ['The evaluation was stopped before all cases ran.'] : []),
     ...results
-      .filter((result) => !hasVerdict(result))
+      .filter((result) => !hasVerdict(result) || !isCounted(result))
       .map(
-        ({ case: id, arm, attempt, status, reason }) =>
-          `${id}, ${CONFIGURATIONS[arm]}, run ${String(attempt)}: ${status}, excluded from means: ${reason}`,
+        ({ case: id, arm, attempt, status, reason, quarantine }) =>
+          `${id}, ${CONFIGURATIONS[arm]}, run ${String(attempt)}: ${status}, excluded from means: ${quarantine === undefined ? reason : `in quarantine until ${quarantine.until}`}`,
       ),
     ...comparisons.flatMap(({ sayNothing }) =>
       sayNothing.map((one) => `${one.case}: the check ${one.check} passes in both configurations`),

@@ -10,14 +10,14 @@ import {
   isRated,
   listFacts,
   listFailures,
-  numberText,
   rateText,
   verdictText,
 } from './report-text.ts';
+import { armCostRows, costDifferenceRows, numberText } from './cost-text.ts';
 import type { CaseResult, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText, printable } from '#core';
-import { fitText, padText } from '#platform';
+import { fitText, padText, textWidth } from '#platform';
 
 /** `style` applies the colors of the terminal. */
 export interface Look {
@@ -33,6 +33,7 @@ const LABEL = 11;
 export function terminalReport(report: EvalReport, look: Look): readonly string[] {
   const blocks = [
     verdictBlock(report, look),
+    skillBlock(report, look),
     resultLines(report, look),
     totalLines(report, look),
     ...report.comparisons.map((comparison) => comparisonLines(comparison, look)),
@@ -50,6 +51,19 @@ function verdictBlock(report: EvalReport, { width, style }: Look): readonly stri
   ];
 }
 
+/** Only where there are several skills; the verdict on a single one is that of the report. */
+function skillBlock(report: EvalReport, { width, style }: Look): readonly string[] {
+  const { skills = [] } = findVerdict(report);
+  if (skills.length < 2) return [];
+  const room = Math.min(30, Math.max(...skills.map(({ skill }) => textWidth(printable(skill)))));
+  return skills.slice(0, MOST_RESULTS).map(({ skill, title, validity, result, effect, interval }) => {
+    const name = padText(fitText(printable(skill), room), room);
+    const what = interval === undefined ? '' : `; ${effect ?? ''}, ${differenceText(interval)}`;
+    const line = fitText(`${name}  ${title}${what}`, width);
+    return validity === 'invalid' || result === 'failed' ? style('red', line) : line;
+  });
+}
+
 function resultLines(report: EvalReport, look: Look): readonly string[] {
   const bad = listFailures(report);
   const attemptName = attemptNames(report);
@@ -63,11 +77,12 @@ function resultLines(report: EvalReport, look: Look): readonly string[] {
 const TONES = { passed: 'green', failed: 'red', error: 'yellow', skipped: 'dim' } as const;
 
 function oneResult(result: CaseResult, attempt: string, { width, style }: Look): readonly string[] {
-  const { case: id, name, place, status, reason, checks } = result;
+  const { case: id, name, place, status, reason, checks, quarantine } = result;
   const title = name === id ? printable(id) : `${printable(id)}  ${printable(name)}`;
   const head = `${title}${attempt === '' ? '' : ` (${attempt})`}`;
   const where = `${printable(place.file)}:${String(place.line)}`;
-  const mark = style(TONES[status], style('bold', padText(status.toUpperCase(), 8)));
+  const word = quarantine === undefined ? status.toUpperCase() : 'FLAKY';
+  const mark = style(quarantine === undefined ? TONES[status] : 'yellow', style('bold', padText(word, 8)));
   const line = (text: string): string => fitText(`  ${text}`, width);
   return [
     `${mark}${fitText(head, Math.max(20, width - 8))}`,
@@ -101,6 +116,7 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
         row('results', counts),
         ...(isRated(arm, report) ? [row('pass rate', rate)] : []),
         row('cost', cost),
+        ...armCostRows(arm, report).map(({ label, text }) => row(label, printable(text))),
       ];
     }),
     ...(hasArms ? [''] : []),
@@ -112,8 +128,7 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
 
 function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
   const { of, against, difference, p, sayNothing } = comparison;
-  const { cases, passed, better, worse, alike, detectable, tokens, time, excluded, facts } =
-    comparisonTexts(comparison);
+  const { cases, passed, better, worse, alike, detectable, excluded, facts } = comparisonTexts(comparison);
   const line = (text: string): string => fitText(`  ${text}`, width);
   const names = namesText(sayNothing.map((one) => `${one.case} ${one.check}`));
   return [
@@ -124,7 +139,7 @@ function comparisonLines(comparison: Comparison, { width, style }: Look): readon
     ...facts.map((fact) => line(printable(fact))),
     ...(excluded === '' ? [] : [line(`not compared: ${excluded}`)]),
     line(`smallest detectable difference: ${detectable}`),
-    line(`per run: tokens ${tokens}, time ${time}`),
+    ...costDifferenceRows(comparison).map(({ label, text }) => line(`${label} a run: ${text}`)),
     ...(sayNothing.length === 0
       ? []
       : [line(`${countText(sayNothing.length, 'check')} passed in both arms: ${names}`)]),

@@ -1,5 +1,5 @@
 /** How the cases of a report did in earlier reports. */
-import { hasVerdict, type EvalReport, type Rate } from './result.ts';
+import { hasVerdict, isCounted, type EvalReport, type Rate } from './result.ts';
 import { sumCosts, modelsText, countTokens } from './report-text.ts';
 import { computeRate } from '../statistics/statistics.ts';
 
@@ -14,14 +14,19 @@ export interface TrendRow {
   readonly changed: readonly string[];
 }
 
-/** Rows of the reports that share a case with the last one, oldest first. Only the arm with the skill counts, without harness checks. */
+/** Rows of the reports that share a case with the last one, oldest first. Only the arm with the skill counts, without harness checks and quarantined cases. */
 export function buildTrend(reports: readonly EvalReport[]): readonly TrendRow[] {
   const last = reports.at(-1);
   const ids = new Set(last?.results.filter(({ arm }) => arm === 'with').map((result) => result.case));
   const digests = new Map<string, string>();
   return reports.flatMap((report): readonly TrendRow[] => {
     const own = report.results.filter(
-      (result) => result.arm === 'with' && result.isHarnessCheck !== true && ids.has(result.case) && hasVerdict(result),
+      (result) =>
+        result.arm === 'with' &&
+        result.isHarnessCheck !== true &&
+        ids.has(result.case) &&
+        isCounted(result) &&
+        hasVerdict(result),
     );
     // A failed control leaves no score.
     if (own.length === 0 || report.trigger?.isValid === false) return [];

@@ -6,11 +6,14 @@ import {
   invalidLines,
   invalidTitle,
   ownArm,
+  sumCounts,
   totalsText,
   verdictOfDifference,
 } from './report-text.ts';
-import { verdictOf, type Thresholds } from './report.ts';
-import type { EvalReport, Verdict } from './result.ts';
+import { numberText } from './cost-text.ts';
+import { makeReport, verdictOf, type Thresholds } from './report.ts';
+import { groupBy, type EvalReport, type Verdict } from './result.ts';
+import { defined } from '#core';
 
 /** The verdict that was decided with the thresholds of the evaluation, otherwise the one with the default thresholds. */
 export function findVerdict(report: EvalReport): Verdict {
@@ -25,6 +28,22 @@ export function withVerdict(report: EvalReport, thresholds: Thresholds, warnings
 const STOPPED = 'the evaluation was stopped before all cases ran';
 
 function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): Verdict {
+  return { ...judgeReport(report, thresholds), warnings, ...defined({ skills: judgeSkills(report, thresholds) }) };
+}
+
+/** The verdict on each skill is that of a report with its cases alone; undefined if no case names its skill. */
+function judgeSkills(report: EvalReport, thresholds: Thresholds): Verdict['skills'] {
+  const groups = [...groupBy(report.results, ({ skill = '' }) => skill)].filter(([skill]) => skill !== '');
+  if (groups.length === 0) return undefined;
+  return groups.map(([skill, results]) => {
+    const own = makeReport({ ...report, results });
+    const { validity, result, effect, interval } = judgeReport(own, thresholds);
+    const title = verdictTitle({ ...own, verdict: { validity, result, reasons: [], warnings: [] } });
+    return { skill, title, validity, result, ...defined({ effect, interval }) };
+  });
+}
+
+function judgeReport(report: EvalReport, thresholds: Thresholds): Omit<Verdict, 'warnings' | 'skills'> {
   const decided = verdictOf(report, thresholds);
   const { isPartial, comparisons } = report;
   const left = isPartial ? STOPPED : incompleteText(report);
@@ -42,7 +61,6 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
     result: decided.type === 'invalid' ? 'none' : decided.type,
     ...(compared === undefined ? {} : { effect: verdictOfDifference(compared), interval: compared.difference }),
     reasons: [...new Set([...reasons, ...(left === undefined ? [] : [left])])],
-    warnings,
   };
 }
 
@@ -60,10 +78,12 @@ export function verdictTitle(report: EvalReport): string {
   const { validity, result } = findVerdict(report);
   if (validity === 'invalid')
     return `INVALID: ${invalidLines(report).length === 0 ? 'there is no verdict' : invalidTitle(report)}`;
-  const { totals, harness } = ownArm(report);
+  const { totals, harness, quarantined } = ownArm(report);
+  const flaky = sumCounts(quarantined);
   const isClean =
-    totals.failed + totals.error + totals.skipped + harness.failed + harness.error + harness.skipped === 0;
-  const counts = isClean && totals.passed > 0 ? 'all passed' : totalsText(totals);
+    totals.failed + totals.error + totals.skipped + harness.failed + harness.error + harness.skipped + flaky === 0;
+  const uncounted = flaky === 0 ? '' : `, ${numberText(flaky)} in quarantine`;
+  const counts = isClean && totals.passed > 0 ? 'all passed' : `${totalsText(totals)}${uncounted}`;
   if (validity === 'incomplete') return `INCOMPLETE: ${counts}`;
   return result === 'passed' && isClean ? `valid, ${counts}` : `valid, ${result}: ${counts}`;
 }

@@ -1,7 +1,8 @@
 /** Says before a live evaluation how many runs it has, what they will cost, and how many cases a difference of the asked size needs. */
 import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import { amountText, numberText, countTokens } from '../report/report-text.ts';
+import { amountText, countTokens } from '../report/report-text.ts';
+import { numberText } from '../report/cost-text.ts';
 import { hasVerdict, type EvalReport } from '../report/result.ts';
 import { groupSameRequests, toAskedRequest } from '../report/same-requests.ts';
 import { computeMean, casesNeeded } from '../statistics/statistics.ts';
@@ -39,7 +40,8 @@ export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlie
   const parts = `${amountText(asked.length, 'case')}, ${amountText(arms, 'arm')}`;
   const first = `plan: ${amountText(runs, 'run')} of ${model.id} (${parts}), ${tokens(runs)}${perRun === undefined ? '' : ` (${perRun.from})`}`;
   const judged = asked.filter(
-    ({ expect: { output, outcome, rubric } }) => output ?? outcome ?? (hasJudge ? rubric : undefined),
+    ({ expect: { output, outcome, rubric }, quarantine }) =>
+      quarantine === undefined && (output ?? outcome ?? (hasJudge ? rubric : undefined)),
   );
   const plan = { runs, ...defined({ tokens: perRun && Math.round(runs * perRun.tokens) }) };
   if (arms < 2) return { ...plan, lines: [first] };

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { isSkillError, type Budget, type Executor, stableJson } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
+import type { ConfiguredPrices } from '../report/prices.ts';
 import { quietly, removeTree, sha256, makeFolders } from '#platform';
 import { readSurroundings, temporaryFolder, createRuntime, type Runtime } from '#runtime';
 import { makeTemporaryFolder } from '#sandbox';
@@ -45,6 +46,8 @@ export interface SuiteBasis {
   readonly elsewhere?: Elsewhere;
   /** The source of a skill folder, such as `project`; its copy keeps it. */
   readonly sourceOf?: (folder: string) => string | undefined;
+  /** Prices of models that replace the built-in ones. */
+  readonly prices?: ConfiguredPrices;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SuiteProgress) => void;
   /** Receives remarks that are not part of the report. */
@@ -185,11 +188,12 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
   const key = jobKey(job, { skills: set.skills, model, files, executor, timeoutMs, stopAfter, settings });
   // Recording a cassette needs a run.
   const known = options.updateCassettes === true ? undefined : kept?.find(key);
-  const { id, name, place: at, input, tags } = evalCase;
+  const { id, name, place: at, input, tags, quarantine } = evalCase;
+  const skill = evalCase.skills.target;
   const result =
     known === undefined
       ? withConditions(await ready.run(attempt), listConditions({ evalCase, set, files, executor, timeoutMs, model }))
-      : { ...known, case: id, name, place: at, input, tags, isCached: true };
+      : { ...known, case: id, name, place: at, input, tags, skill, quarantine, isCached: true };
   if (known === undefined) removals.push(removeTree(folder).catch(() => false));
   kept?.keep(key, result);
   return result;

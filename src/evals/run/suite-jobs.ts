@@ -67,7 +67,16 @@ export interface KeyParts {
 
 /** Covers everything that the outcome depends on. The folders of files, and where the case is written, are not part of it. */
 export function jobKey({ evalCase, arm, attempt }: Omit<Job, 'folders'>, parts: KeyParts): string {
-  const { place: _place, name: _name, tags: _tags, isDraft: _isDraft, files, skills, ...rest } = evalCase;
+  const {
+    place: _place,
+    name: _name,
+    tags: _tags,
+    isDraft: _isDraft,
+    quarantine: _quarantine,
+    files,
+    skills,
+    ...rest
+  } = evalCase;
   const named = { ...rest, files: files.map((file) => path.basename(file)), target: skills.target ?? '' };
   const machine = [process.platform, process.arch];
   return sha256(stableJson({ tool: VERSION, machine, arm, attempt, case: named, ...parts }));

@@ -60,6 +60,55 @@ export function compareCases(cases: readonly CaseDifference[], looks = 1): CaseC
   };
 }
 
+/** With fewer cases, no mean is rejected: all signs are equal with a chance of more than 2.5 %. */
+const FEWEST = 6;
+/** From here on the sum of the signs is taken as normal; for these it is exact. */
+const MOST_EXACT = 20;
+
+/**
+ * A mean of numbers of any size, one per case, such as tokens, with its 95 % interval. The same test as for pass rates, inverted: if the mean
+ * were m, the distances of the cases from m would have either sign with the same chance. The interval holds every m that the test does not
+ * reject, and is absent below six cases.
+ */
+export function meanInterval(values: readonly number[]): Partial<MeanInterval> & Pick<MeanInterval, 'mean'> {
+  const count = values.length;
+  const mean = sum(values) / count;
+  if (count < FEWEST) return { mean };
+  const spread = Math.sqrt(sum(values.map((one) => (one - mean) ** 2)) / count);
+  if (spread <= Math.abs(mean) * 1e-9) return { mean, low: mean, high: mean };
+  if (count <= MOST_EXACT)
+    return {
+      mean,
+      low: lowestMean(values, mean),
+      high: -lowestMean(
+        values.map((one) => -one),
+        -mean,
+      ),
+    };
+  // |mean - m| > z * sqrt(sum of (value - m)^2) / count, solved for m.
+  const z = quantile(ALPHA / 2);
+  const half = (z * spread) / Math.sqrt(count - z * z);
+  return { mean, low: mean - half, high: mean + half };
+}
+
+/** The lowest mean that the test does not reject, between the least of the numbers, where it is rejected below, and their mean. */
+function lowestMean(values: readonly number[], mean: number): number {
+  const isRejected = (assumed: number): boolean => {
+    const distances = values.map((one) => one - assumed);
+    const longest = distances.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
+    return openTails(distances.map((one) => one / longest)).atLeast(0.5) < ALPHA / 2;
+  };
+  const least = values.reduce((low, one) => Math.min(low, one));
+  if (!isRejected(least)) return least;
+  let [out, inside] = [least, mean];
+  for (let round = 0; round < 20; round += 1) {
+    const middle = (inside + out) / 2;
+    if (isRejected(middle)) out = middle;
+    else inside = middle;
+  }
+  return inside;
+}
+
 /**
  * The greatest mean that the test does not reject. Signs are positive with a chance t, and the mean is s * (2t - 1), where s is the mean
  * size of the numbers. t is where the test rejects; s has a Wilson interval.

@@ -219,17 +219,19 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
       transcript.endOpen();
       advance();
     }
-    const { model, answer, usage = {}, usd } = transcript;
+    const { model, answer, usage = {}, usd, isComplete } = transcript;
     const tokens = usage.inputTokens ?? 0;
+    // An agent that was ended has not reported its last step.
+    const isWhole = isComplete && stopped === undefined;
     record.append({ type: 'model-call', turn: 1, model, request: sha256(request), tokens });
     const spoken = { turn: 1, text: answer, toolCalls: [], finish: 'stop', usage, retries: 0 } as const;
-    record.append({ type: 'model-answer', ...spoken });
+    record.append({ type: 'model-answer', ...spoken, ...(isWhole ? {} : { outputIsEstimated: true }) });
     for (const message of program.warnings) record.append({ type: 'note', message });
     record.append({
       type: 'subject-end',
       exitCode: program.exitCode ?? null,
       ...(isCrash(ended, transcript) ? { crashed: true } : {}),
-      usd,
+      usd: isWhole ? usd : undefined,
       files: [...files].map(([path, bytes]) => ({ path, bytes: bytes.length, digest: `sha256:${sha256(bytes)}` })),
     });
     if (answer !== '') {

@@ -1,5 +1,5 @@
 /** The facts of a run of another agent, collected while its transcript arrives. */
-import { isObject, type ModelAnswer } from '#core';
+import { defined, isObject, type ModelAnswer } from '#core';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -13,15 +13,18 @@ export interface TranscriptCall {
   readonly skill?: string;
 }
 
+/** Tokens of one step; `input` includes those that the provider read from its cache and wrote there. */
+export type StepUsage = Readonly<Partial<Record<'input' | 'output' | 'cached' | 'written', number | undefined>>>;
+
 export type Transcript = ReturnType<typeof openTranscript>;
 
 export function openTranscript() {
   const calls = new Map<string, TranscriptCall>();
   const turns = new Set<string>();
   const open = new Set<string>();
-  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  const steps: StepUsage[] = [];
+  const prices: (number | undefined)[] = [];
   let ended: TranscriptCall[] = [];
-  let hasUsage = false;
   const end = (id: string, { ok, output }: Pick<TranscriptCall, 'ok' | 'output'>): void => {
     const call = calls.get(id);
     if (call !== undefined && open.delete(id)) ended.push({ ...call, ok, output });
@@ -29,7 +32,11 @@ export function openTranscript() {
   return {
     answer: '',
     model: '',
-    usd: undefined as number | undefined,
+    /** Agents that do not know a price say 0. */
+    get usd(): number | undefined {
+      const sum = sumAmounts(prices);
+      return sum === 0 ? undefined : sum;
+    },
     /** Why the agent failed, in its own words. */
     error: undefined as string | undefined,
     /** Whether the event that ends every transcript of this agent was seen. */
@@ -44,7 +51,11 @@ export function openTranscript() {
       return turns.size;
     },
     get usage(): ModelAnswer['usage'] | undefined {
-      return hasUsage ? usage : undefined;
+      const sum = (name: keyof StepUsage): number | undefined => sumAmounts(steps.map((step) => step[name]));
+      const [inputTokens, outputTokens] = [sum('input'), sum('output')];
+      if (inputTokens === undefined || outputTokens === undefined) return undefined;
+      const cacheWriteInputTokens = sum('written') === 0 ? undefined : sum('written');
+      return defined({ inputTokens, outputTokens, cachedInputTokens: sum('cached'), cacheWriteInputTokens });
     },
     /** Counts each id once; without an id, every call counts. */
     turn: (id = `#${String(turns.size)}`) => void turns.add(id),
@@ -64,13 +75,10 @@ export function openTranscript() {
     endOpen(): void {
       for (const id of open) end(id, { ok: false, output: '' });
     },
-    /** `input` includes cached tokens. */
-    addUsage(input: number, output: number, cached = 0): void {
-      hasUsage = true;
-      usage.inputTokens += input;
-      usage.outputTokens += output;
-      usage.cachedInputTokens += cached;
-    },
+    /** Adds the tokens of a step. If one step does not report an amount, its sum is unknown. */
+    addUsage: (step: StepUsage) => void steps.push(step),
+    /** Adds the price of a step, in the same way. */
+    addUsd: (amount: number | undefined) => void prices.push(amount),
   };
 }
 
@@ -80,9 +88,16 @@ export function textIn(value: unknown, name: string): string {
   return typeof field === 'string' ? field : '';
 }
 
-export function numberIn(value: unknown, name: string): number {
+/** An amount that cannot be negative; undefined if it is missing or impossible. */
+export function amountIn(value: unknown, name: string): number | undefined {
   const field = fieldIn(value, name);
-  return typeof field === 'number' && Number.isFinite(field) ? field : 0;
+  return typeof field === 'number' && field >= 0 && field <= Number.MAX_SAFE_INTEGER ? field : undefined;
+}
+
+/** The sum of amounts; undefined if there is none, or if one of them is undefined. */
+export function sumAmounts(amounts: readonly (number | undefined)[]): number | undefined {
+  const known = amounts.filter((amount) => amount !== undefined);
+  return known.length < Math.max(1, amounts.length) ? undefined : known.reduce((sum, one) => sum + one, 0);
 }
 
 export function objectIn(value: unknown, name: string): JsonObject {

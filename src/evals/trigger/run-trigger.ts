@@ -56,6 +56,7 @@ export async function evaluateTrigger(options: TriggerOptions): Promise<EvalRepo
     skills: listSkills(outcome.sets).map((skill) => (isControl(skill.name) ? { ...skill, role: 'control' } : skill)),
     isPartial,
     results,
+    prices: options.prices,
     trigger: makeTriggerReport({ trials: collectTrials(cases, results), controls, sweep }),
   });
 }

@@ -4,7 +4,7 @@
  * text.
  */
 import type { EvalCase } from '../cases/case.ts';
-import { ENDED, hasVerdict, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
+import { ENDED, hasVerdict, isCounted, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
 
 export interface TriggerLabel {
@@ -36,7 +36,7 @@ export function collectTrials(cases: readonly EvalCase[], results: readonly Case
   const labels = new Map(cases.map((one) => [one.id, toLabel(one)]));
   return results.flatMap((result) => {
     const label = labels.get(result.case);
-    if (label === undefined || !hasVerdict(result) || result.arm !== 'with') return [];
+    if (label === undefined || !hasVerdict(result) || !isCounted(result) || result.arm !== 'with') return [];
     const isTimeUp = result.checks.some(({ id }) => id === `${ENDED}wallMs`);
     if (isTimeUp && !isOwned(label) && agrees(label, result.loaded)) return [];
     return [{ case: result.case, label, loaded: unique(result.loaded) }];

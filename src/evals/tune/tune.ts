@@ -78,7 +78,9 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
   const text = readFileSync(path.join(skill, 'SKILL.md'), 'utf8');
   const name = parseHead(skill, text)?.name ?? path.basename(skill);
   const current = parseHead(skill, text)?.description ?? '';
-  const cases = options.cases.filter((one) => one.skills.target === name && toLabel(one) !== undefined);
+  const cases = options.cases.filter(
+    (one) => one.skills.target === name && toLabel(one) !== undefined && one.quarantine === undefined,
+  );
   const [train, validation] = [
     cases.filter(({ id }) => isForTraining(id)),
     cases.filter(({ id }) => !isForTraining(id)),

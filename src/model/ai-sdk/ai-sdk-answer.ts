@@ -221,10 +221,10 @@ function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): 
 function toUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): ModelAnswer['usage'] {
   const input = count(inputTokens.total);
   const output = count(outputTokens.total);
-  const cached = count(inputTokens.cacheRead);
-  return {
-    ...defined({ inputTokens: input, outputTokens: output, cachedInputTokens: cached }),
-  };
+  const [cachedInputTokens, written] = [count(inputTokens.cacheRead), count(inputTokens.cacheWrite)];
+  // Most providers have no price of their own for writing.
+  const cacheWriteInputTokens = written === 0 ? undefined : written;
+  return defined({ inputTokens: input, outputTokens: output, cachedInputTokens, cacheWriteInputTokens });
 }
 
 function count(tokens: number | undefined): number | undefined {

@@ -146,7 +146,10 @@ const ANSWER = object({
   text: TEXT,
   toolCalls: list(CALL),
   finish: { type: 'string', description: '', enum: FINISHES },
-  usage: object({ inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT }, []),
+  usage: object(
+    { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT, cacheWriteInputTokens: COUNT },
+    [],
+  ),
   retries: COUNT,
 });
 const DELTA: JsonSchema = {

@@ -69,7 +69,8 @@ export function validValue(
       const [first, ...rest] = schema.enum ?? [];
       return first === undefined ? text(random) : random.pick([first, ...rest]);
     }
-    case 'integer': {
+    case 'integer':
+    case 'number': {
       const { minimum = 0, maximum = minimum + 10 } = schema;
       return minimum + random.below(Math.min(maximum - minimum, 10) + 1);
     }

@@ -58,7 +58,12 @@ const TURN = jsonSchema.section('One answer.', {
   text: TEXT,
   toolCalls: jsonSchema.list('Calls of tools.', CALL),
   finish: jsonSchema.choice('Why it ended.', FINISHES),
-  usage: jsonSchema.section('Tokens.', { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT }),
+  usage: jsonSchema.section('Tokens.', {
+    inputTokens: COUNT,
+    outputTokens: COUNT,
+    cachedInputTokens: COUNT,
+    cacheWriteInputTokens: COUNT,
+  }),
   retries: COUNT,
   chunks: jsonSchema.list('How the answer is split into chunks.', COUNT),
   delayMs: { type: 'integer', description: 'Before it begins.', minimum: 0, maximum: DAY_MS },

@@ -117,6 +117,16 @@ const RULES = {
   'runs.enabled': 'on',
   'runs.directory': 'replaces',
   'runs.sync': { strictest: ['each', 'none'] },
+  // A project decides what its own evaluations must reach.
+  'evals.thresholds.pass_rate': 'replaces',
+  'evals.thresholds.errors': 'replaces',
+  'evals.thresholds.precision': 'replaces',
+  'evals.thresholds.recall': 'replaces',
+  'evals.thresholds.difference': 'replaces',
+  'evals.thresholds.tokens': 'replaces',
+  'evals.thresholds.usd': 'replaces',
+  'evals.thresholds.seconds': 'replaces',
+  'evals.prices': 'replaces',
   'telemetry.endpoint': 'never',
   'telemetry.headers': 'never',
 } satisfies Readonly<Record<(typeof SETTINGS)[number]['key'], OverrideRule>>;

@@ -23,7 +23,7 @@ const MAKE_MS = 5_000;
  * cannot create a pipe but can open a named one. `mkfifo` creates several at a time; each loses its name when the program has started.
  */
 export interface OutputPipes {
-  /** Two pipes; `undefined` if the system has no `mkfifo`. */
+  /** Two pipes; `undefined` outside of Linux and without `mkfifo`. */
   take(): Promise<readonly [OutputPipe, OutputPipe] | undefined>;
   /** Creates the first pipes in the background. */
   prepare(): void;

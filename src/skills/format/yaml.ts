@@ -1,4 +1,4 @@
-/** Hardened YAML parsing: text only, no aliases, no tags, no exceptions. The only file that imports `yaml`. */
+/** Hardened YAML parsing: text only, no aliases, no tags, no exceptions. For frontmatter; other YAML documents have their own readers. */
 import {
   isAlias,
   isMap,

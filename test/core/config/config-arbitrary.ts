@@ -30,7 +30,8 @@ function fromSchema(schema: JsonSchema, key: string): fc.Arbitrary<unknown> {
       if (key === 'network') return fc.constantFrom(...HOSTS);
       if (['allow', 'ask', 'deny'].includes(key)) return fc.constantFrom(...RULES);
       return schema.enum === undefined ? fc.constantFrom('one', 'two', 'three') : fc.constantFrom(...schema.enum);
-    case 'integer': {
+    case 'integer':
+    case 'number': {
       const { minimum = 0, maximum = 1_000 } = schema;
       return fc.integer({ min: minimum, max: Math.min(maximum, minimum + 1_000) });
     }

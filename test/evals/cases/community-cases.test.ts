@@ -47,6 +47,7 @@ describe('evals.json of the community', () => {
       problems: [],
       drafts: [],
       passedOver: [],
+      thresholds: {},
       suites: [{ file, shape: 'evals', entries: 1 }],
       files: [file],
     });

@@ -25,6 +25,7 @@ describe('trigger sets', () => {
       problems: [],
       drafts: [],
       passedOver: [],
+      thresholds: {},
       suites: [{ file, shape: 'trigger-set', entries: 2 }],
       files: [file],
     });

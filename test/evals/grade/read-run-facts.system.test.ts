@@ -134,7 +134,7 @@ describe('an intact record with invalid events', () => {
     expect([status, reason.slice(0, 28)]).toEqual(['error', 'cannot grade the run: Cannot']);
   });
 
-  test('ignores negative amounts', async () => {
+  test('takes negative amounts as not reported', async () => {
     const usage = { inputTokens: -5, outputTokens: -1 };
     const folder = await recorded(
       { type: 'turn', turn: 1 },
@@ -142,7 +142,12 @@ describe('an intact record with invalid events', () => {
       { type: 'model-answer', turn: 1, text: '', toolCalls: [], finish: 'stop', usage, retries: 0 },
     );
     const reading = readRunFacts(folder);
-    expect(reading.type === 'facts' ? reading.facts.cost : reading).toMatchObject({ inputTokens: 0, outputTokens: 0 });
+    expect(reading.type === 'facts' ? reading.facts.cost : reading).toMatchObject({
+      // The estimate of the request, as if the model had reported nothing.
+      inputTokens: 7,
+      outputTokens: 0,
+      tokensAreEstimated: true,
+    });
   });
 });
 

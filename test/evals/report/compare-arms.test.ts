@@ -72,8 +72,14 @@ describe('two arms', () => {
         { case: 'd', check: 'output[0]' },
         { case: 'e', check: 'output[0]' },
       ],
-      tokens: { of: 110, against: 110 },
-      wallMs: { of: 5, against: 5 },
+      costs: {
+        tokens: { of: 110, against: 110, difference: { mean: 0, cases: 3, of: 5 } },
+        inputTokens: { of: 100, against: 100, difference: { mean: 0, cases: 3, of: 5 } },
+        cachedTokens: { difference: { cases: 0, of: 5 } },
+        outputTokens: { of: 10, against: 10, difference: { mean: 0, cases: 3, of: 5 } },
+        usd: { difference: { cases: 0, of: 5 } },
+        wallMs: { of: 5, against: 5, difference: { mean: 0, cases: 3, of: 5 } },
+      },
     });
   });
 
@@ -92,10 +98,14 @@ describe('two arms', () => {
   test('count tokens as tokens', () => {
     const cost = { ...caseResult('a').cost, inputTokens: 4_000, outputTokens: 1_000 };
     const results = [outcome('a', true, { cost, answer: 'x'.repeat(999) }), outcome('a', true, { arm: 'old' })];
-    expect(compared(results, 'with', 'old').tokens).toEqual({ of: 5_000, against: 110 });
+    expect(compared(results, 'with', 'old').costs.tokens).toEqual({
+      of: 5_000,
+      against: 110,
+      difference: { mean: 4_890, cases: 1, of: 1 },
+    });
   });
 
-  test('count a case once, however often it is repeated', () => {
+  verifies('EVAL-14', 'count a case once, however often it is repeated', () => {
     const repeated = (arm: Arm, passed: readonly boolean[], way: 'live' | 'rules' = 'live') =>
       passed.map((one, place) => outcome('a', one, { arm, attempt: place + 1, model: { id: way, way } }));
     const { cases, pairs, better, worse, missing, difference } = compared(
@@ -109,7 +119,7 @@ describe('two arms', () => {
     expect(compared(fixed, 'with', 'without')).toMatchObject({ cases: 1, pairs: 2, better: 1, p: 1 });
   });
 
-  test('have a verdict only if it holds whatever the missing attempts would have been', () => {
+  verifies('EVAL-14', 'have a verdict only if it holds whatever the missing attempts would have been', () => {
     const ten = arms('with', 'without', 10);
     const withMissing = (count: number, arm: Arm) =>
       ten.map((result, place) =>
@@ -134,7 +144,7 @@ describe('two arms', () => {
     expect(compared(results, 'with', 'without')).toMatchObject({ better: 0, passed: { of: 0, against: 0 } });
   });
 
-  test('are compared only if they were given the same, except the skill', () => {
+  verifies('EVAL-14', 'are compared only if they were given the same, except the skill', () => {
     const given = (arm: Arm) => ({ request: 'a', budget: 'b', ...(arm === 'with' ? { 'skill tables': 'c' } : {}) });
     const results = arms('with', 'without', 8).map((result) => ({ ...result, given: given(result.arm) }));
     expect(verdictOfDifference(compared(results, 'with', 'without'))).toBe('not used: no effect can be claimed');
@@ -153,7 +163,7 @@ describe('two arms', () => {
       ).toMatchObject({ reason: `the arms differ in more than the skill: ${key}` });
   });
 
-  test('give no credit to a skill in cases that did not load it', () => {
+  verifies('EVAL-14', 'give no credit to a skill in cases that did not load it', () => {
     const results = arms('with', 'without', 12).map((result, place) => ({
       ...result,
       given: Object.fromEntries(result.arm === 'with' ? [['skill tables', 'a']] : []),

@@ -6,6 +6,21 @@ import { CASE_STATUSES, type CaseResult } from '../../../src/evals/report/result
 import { check, report, result } from '../sample-report.ts';
 
 describe('two reports', () => {
+  test('call no change of a baseline or of a case in quarantine a regression', () => {
+    const quarantine = { until: '2026-12-31', passed: 3, of: 6 };
+    const live = { model: { id: 'm', way: 'live' } } as const;
+    const results = (status: 'passed' | 'failed') => [
+      result('a'),
+      result('a', { arm: 'without', status }),
+      result('moody', { status, quarantine }),
+      ...Array.from({ length: 20 }, (_, place) => result('live', { attempt: place + 1, status, quarantine, ...live })),
+    ];
+    const compared = compareReports(report(results('passed')), report(results('failed')));
+    expect(compared.counts).toEqual({ broken: 0, fixed: 0, unclear: 0, other: 3, added: 0, removed: 0 });
+    expect([compared.live, isRegression(compared)]).toEqual([undefined, false]);
+    expect(compareReports(report(results('failed')), report(results('passed'))).counts.fixed).toBe(0);
+  });
+
   test('list broken, fixed, added and removed cases with changed checks', () => {
     const before = report([
       result('kept'),

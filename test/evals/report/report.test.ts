@@ -13,6 +13,7 @@ import {
 import { makeTriggerReport } from '../../../src/evals/trigger/trigger-score.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
+import { measureCosts } from '../../../src/evals/report/costs.ts';
 import { caseResult, checkResult } from '../case-results.ts';
 
 function report(
@@ -44,6 +45,7 @@ describe('a report', () => {
         status: fc.constantFrom(...CASE_STATUSES),
         way: fc.constantFrom('live', 'scripted', 'cassette', 'rules'),
         isHarness: fc.boolean(),
+        quarantine: fc.constantFrom(undefined, { until: '2026-12-31', passed: 1, of: 4 }),
         kinds: fc.array(
           fc.tuple(fc.constantFrom('trigger', 'output', 'judge', 'sequence'), fc.constantFrom(...CASE_STATUSES)),
         ),
@@ -61,7 +63,10 @@ describe('a report', () => {
     fc.assert(
       fc.property(fc.array(anyResult, { maxLength: 40 }), (results) => {
         const { arms, comparisons, uncompared } = report(results);
-        const counted = arms.map(({ arm, totals, harness: checks }) => [arm, sum(totals) + sum(checks)]);
+        const counted = arms.map(({ arm, totals, harness: checks, quarantined }) => [
+          arm,
+          sum(totals) + sum(checks) + sum(quarantined),
+        ]);
         expect(counted).toEqual(
           ARMS.map((arm) => [arm, results.filter((result) => result.arm === arm).length]).filter(
             ([, count]) => count !== 0,
@@ -145,27 +150,39 @@ describe('a report', () => {
         { id: 'scripted', way: 'scripted' },
         { id: 'x', way: 'cassette' },
       ],
+      prices: [],
       results,
       arms: [
         {
           arm: 'with',
           totals: { passed: 1, failed: 2, error: 2, skipped: 1 },
           harness: NONE,
+          quarantined: NONE,
           passRate: { count: 1, of: 3, low: expect.closeTo(0.0615, 3), high: expect.closeTo(0.7923, 3) },
           skippedChecks: 0,
           cases: 4,
           modelCases: 0,
           cost: { ...caseResult('a').cost, turns: 6, inputTokens: 600, outputTokens: 60, wallMs: 30 },
+          perRun: measureCosts([]),
         },
         {
           arm: 'without',
           totals: { ...NONE, passed: 1 },
           harness: NONE,
+          quarantined: NONE,
           passRate: { count: 1, of: 1, low: expect.any(Number), high: 1 },
           skippedChecks: 0,
           cases: 1,
           modelCases: 1,
           cost: caseResult('a').cost,
+          perRun: {
+            tokens: { mean: 110, cases: 1, of: 1 },
+            inputTokens: { mean: 100, cases: 1, of: 1 },
+            cachedTokens: { cases: 0, of: 1 },
+            outputTokens: { mean: 10, cases: 1, of: 1 },
+            usd: { cases: 0, of: 1 },
+            wallMs: { cases: 0, of: 0 },
+          },
         },
       ],
       comparisons: [],

@@ -44,7 +44,9 @@ with the skill against without the skill, outcomes only
   near-identical, counted once: count + count-again
   not compared: 1 case (its answers are scripted), 12 trigger checks
   smallest detectable difference: 38 points
-  per run: tokens 42,000 against 31,000, time 1 min 4 s against 41.0 s
+  tokens a run: 42,000 against 31,000: +11,000 (+8,000 to +14,000), known for 8 of 10 cases
+  money a run: $0.0940 against $0.0720: +$0.0220 (+$0.0160 to +$0.0280), known for 8 of 10 cases
+  latency a run: 1 min 4 s against 41.0 s: +23.0 s (+9.0 s to +37.0 s)
   1 check passed in both arms: count output[1]
 
 trigger
@@ -110,9 +112,17 @@ time       12.3 s`);
 with the skill
 results    1 result: 1 passed
 cost       1,050 tokens, 1 tool call, 1.5 s in runs
+tokens     1,050 a run, no interval: fewer than 6 cases
+of which   in 1,000, cached unknown, out 50
+money      unknown, no price for m (set evals.prices)
+latency    1.5 s a run, no interval: fewer than 6 cases
 without the skill
 results    1 result: 0 passed, 1 failed
 cost       1,050 tokens, 1 tool call, 1.5 s in runs
+tokens     1,050 a run, no interval: fewer than 6 cases
+of which   in 1,000, cached unknown, out 50
+money      unknown, no price for m (set evals.prices)
+latency    1.5 s a run, no interval: fewer than 6 cases
 
 model      m (live)
 time       12.3 s`);

@@ -31,6 +31,7 @@ const CASE: Required<EvalCase> = {
   repeat: 3,
   timeoutMs: 5000,
   tags: ['fast'],
+  quarantine: { until: '2026-12-31', passed: 1, of: 2 },
   isDraft: true,
 };
 
@@ -47,7 +48,7 @@ const PARTS: KeyParts = {
 const WHOLE = { job: { evalCase: CASE, arm: 'with' as const, attempt: 1 }, parts: PARTS };
 
 /** Where a case is written, and where its files are, changes no answer. */
-const IRRELEVANT = /^job\.evalCase\.(?:name$|isDraft$|place\.|tags\.|skills\.folders\.)/;
+const IRRELEVANT = /^job\.evalCase\.(?:name$|isDraft$|quarantine\.|place\.|tags\.|skills\.folders\.)/;
 
 type Path = readonly (string | number)[];
 

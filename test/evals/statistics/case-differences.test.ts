@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { EFFECT_SUITES, NULL_SUITES, simulateSuites } from '../../../bench/eval-verdicts.ts';
 import { openRandom } from '../../../src/core/seeded-random.ts';
-import { compareCases, countLooks, isLook } from '../../../src/evals/statistics/case-differences.ts';
+import { compareCases, countLooks, isLook, meanInterval } from '../../../src/evals/statistics/case-differences.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 
@@ -123,5 +123,59 @@ describe('simulated suites', () => {
       }
     }
     expect(wrong / suites).toBeLessThanOrEqual(0.05);
+  });
+});
+
+describe('the interval of a mean', () => {
+  const amounts = fc.array(fc.integer({ min: 0, max: 50_000 }), { minLength: 6, maxLength: 10 });
+
+  test('holds what the sum over all signs does not reject', () => {
+    fc.assert(
+      fc.property(amounts, (values) => {
+        const { mean, low = mean, high = mean } = meanInterval(values);
+        const spread = Math.max(...values) - Math.min(...values);
+        // Sizes are rounded to a sixtieth of the longest.
+        const step = spread / 15;
+        const pAt = (assumed: number): number => {
+          const distances = values.map((one) => one - assumed);
+          return 2 * Math.min(tailByHand(distances, 1), tailByHand(distances, -1));
+        };
+        expect(low <= mean && mean <= high).toBe(true);
+        if (spread === 0) return;
+        expect(pAt(low + step) >= 0.05 || low + step > mean).toBe(true);
+        expect(pAt(high - step) >= 0.05 || high - step < mean).toBe(true);
+        expect([pAt(low - step) < 0.05, pAt(high + step) < 0.05]).toEqual([true, true]);
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  test('moves and grows with the values', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 50_000 }), { minLength: 6, maxLength: 40 }), (values) => {
+        const { mean, low = mean, high = mean } = meanInterval(values);
+        const moved = meanInterval(values.map((one) => 1000 - one / 8));
+        const near = (amount: number) => expect.closeTo(amount, 3);
+        expect(moved).toEqual({ mean: near(1000 - mean / 8), low: near(1000 - high / 8), high: near(1000 - low / 8) });
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
+  test('needs six cases, and is a point if all are equal', () => {
+    expect(meanInterval([1, 2, 3, 4, 5])).toEqual({ mean: 3 });
+    expect(meanInterval([7, 7, 7, 7, 7, 7])).toEqual({ mean: 7, low: 7, high: 7 });
+    expect(meanInterval([1, 2, 3, 4, 5, 6])).toEqual({ mean: 3.5, low: 1, high: 6 });
+    expect(meanInterval(times(1000, 0))).toEqual({ mean: 0, low: 0, high: 0 });
+  });
+
+  test('excludes 0 exactly if the test over cases does', () => {
+    fc.assert(
+      fc.property(fc.array(difference, { minLength: 6, maxLength: 16 }), (numbers) => {
+        const { low = 0, high = 0 } = meanInterval(numbers);
+        expect(low > 1e-6 || high < -1e-6).toBe(compareCases(cases(...numbers)).p < 0.05);
+      }),
+      { numRuns: runs(200) },
+    );
   });
 });

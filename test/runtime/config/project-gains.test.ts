@@ -77,6 +77,15 @@ test('what a project decides alone is how something is shown; what it offers is 
     'session.placement',
     'model.params',
     'runs.directory',
+    'evals.thresholds.pass_rate',
+    'evals.thresholds.errors',
+    'evals.thresholds.precision',
+    'evals.thresholds.recall',
+    'evals.thresholds.difference',
+    'evals.thresholds.tokens',
+    'evals.thresholds.usd',
+    'evals.thresholds.seconds',
+    'evals.prices',
   ]);
   expect(settingsThat('offers')).toEqual([
     'skill_roots',

@@ -1,5 +1,14 @@
 import type { SubjectAgent } from '../subject.ts';
-import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
+import {
+  amountIn,
+  contentText,
+  listIn,
+  objectIn,
+  sumAmounts,
+  textIn,
+  type JsonObject,
+  type Transcript,
+} from '../transcript.ts';
 
 /** Settings, servers and permissions of the user do not apply. */
 const FLAGS = [
@@ -68,11 +77,13 @@ function readResult(block: unknown, event: JsonObject, transcript: Transcript): 
 function readEnd(event: JsonObject, transcript: Transcript): void {
   transcript.isComplete = true;
   transcript.answer = textIn(event, 'result');
-  transcript.usd = numberIn(event, 'total_cost_usd');
+  transcript.addUsd(amountIn(event, 'total_cost_usd'));
   const usage = objectIn(event, 'usage');
-  const cached = numberIn(usage, 'cache_read_input_tokens');
-  const input = numberIn(usage, 'input_tokens') + numberIn(usage, 'cache_creation_input_tokens') + cached;
-  transcript.addUsage(input, numberIn(usage, 'output_tokens'), cached);
+  const [cached = 0, written = 0] = ['cache_read_input_tokens', 'cache_creation_input_tokens'].map((name) =>
+    amountIn(usage, name),
+  );
+  const input = sumAmounts([amountIn(usage, 'input_tokens'), cached, written]);
+  transcript.addUsage({ input, output: amountIn(usage, 'output_tokens'), cached, written });
   // An unreachable server ends with the subtype `success`.
   if (event['is_error'] === true) transcript.error = textIn(event, 'result') || textIn(event, 'subtype');
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
-import { numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
+import { amountIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
 const FLAGS = [
   'exec --json --ephemeral --skip-git-repo-check -s workspace-write',
@@ -28,8 +28,8 @@ export const CODEX: SubjectAgent = {
       transcript.isComplete = true;
       transcript.turn();
       const usage = objectIn(event, 'usage');
-      const [input, output] = [numberIn(usage, 'input_tokens'), numberIn(usage, 'output_tokens')];
-      transcript.addUsage(input, output, numberIn(usage, 'cached_input_tokens'));
+      const [input, output] = [amountIn(usage, 'input_tokens'), amountIn(usage, 'output_tokens')];
+      transcript.addUsage({ input, output, cached: amountIn(usage, 'cached_input_tokens') });
     },
     'turn.failed'(event, transcript) {
       transcript.isComplete = true;

@@ -1,6 +1,6 @@
 import { defined } from '#core';
 import type { SubjectAgent } from '../subject.ts';
-import { numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
+import { amountIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
 /**
  * Any program as an agent. It finds the request in `SKILLWRIGHT_PROMPT`, the skills in `SKILLWRIGHT_SKILLS` and the model in
@@ -28,8 +28,9 @@ export function commandSubject(line: string): SubjectAgent {
       tool: addCall,
       turn: (_, transcript) => transcript.turn(),
       usage(event, transcript) {
-        transcript.addUsage(numberIn(event, 'input_tokens'), numberIn(event, 'output_tokens'));
-        if (typeof event['usd'] === 'number') transcript.usd = numberIn(event, 'usd');
+        const [input, output] = [amountIn(event, 'input_tokens'), amountIn(event, 'output_tokens')];
+        transcript.addUsage({ input, output, cached: amountIn(event, 'cached_input_tokens') });
+        transcript.addUsd(amountIn(event, 'usd'));
       },
       answer(event, transcript) {
         transcript.answer = textIn(event, 'text');

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { SubjectAgent } from '../subject.ts';
-import { numberIn, objectIn, textIn } from '../transcript.ts';
+import { amountIn, objectIn, textIn } from '../transcript.ts';
 
 const FLAGS = '-o stream-json --approval-mode yolo --skip-trust'.split(' ');
 const SETTINGS = {
@@ -50,8 +50,8 @@ export const GEMINI: SubjectAgent = {
       transcript.isComplete = true;
       transcript.turn();
       const stats = objectIn(event, 'stats');
-      const [input, output] = [numberIn(stats, 'input_tokens'), numberIn(stats, 'output_tokens')];
-      transcript.addUsage(input, output, numberIn(stats, 'cached'));
+      const [input, output] = [amountIn(stats, 'input_tokens'), amountIn(stats, 'output_tokens')];
+      transcript.addUsage({ input, output, cached: amountIn(stats, 'cached') });
       if (event['status'] !== 'success')
         transcript.error = textIn(objectIn(event, 'error'), 'message') || textIn(event, 'status');
     },

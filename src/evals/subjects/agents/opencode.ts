@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
-import { numberIn, objectIn, textIn } from '../transcript.ts';
+import { amountIn, objectIn, sumAmounts, textIn } from '../transcript.ts';
 import { PROVIDER_URLS, providerKeys, splitModelName, providerUrl } from './providers.ts';
 
 const FLAGS = 'run --format json --pure'.split(' ');
@@ -40,12 +40,13 @@ export const OPENCODE: SubjectAgent = {
     },
     step_finish(event, transcript) {
       const part = objectIn(event, 'part');
-      const [tokens, { usd = 0 }] = [objectIn(part, 'tokens'), transcript];
+      const tokens = objectIn(part, 'tokens');
       const cache = objectIn(tokens, 'cache');
-      const cached = numberIn(cache, 'read');
-      const input = numberIn(tokens, 'input') + numberIn(cache, 'write') + cached;
-      transcript.addUsage(input, numberIn(tokens, 'output') + numberIn(tokens, 'reasoning'), cached);
-      transcript.usd = usd + numberIn(part, 'cost');
+      const [cached = 0, written = 0] = [amountIn(cache, 'read'), amountIn(cache, 'write')];
+      const input = sumAmounts([amountIn(tokens, 'input'), cached, written]);
+      const output = sumAmounts([amountIn(tokens, 'output'), amountIn(tokens, 'reasoning') ?? 0]);
+      transcript.addUsage({ input, output, cached, written });
+      transcript.addUsd(amountIn(part, 'cost'));
       transcript.isComplete = textIn(part, 'reason') !== 'tool-calls';
     },
     error(event, transcript) {

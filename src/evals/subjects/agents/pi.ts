@@ -1,7 +1,16 @@
 import path from 'node:path';
 
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
-import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
+import {
+  amountIn,
+  contentText,
+  listIn,
+  objectIn,
+  sumAmounts,
+  textIn,
+  type JsonObject,
+  type Transcript,
+} from '../transcript.ts';
 import { PROVIDER_URLS, providerKeys, providerUrl } from './providers.ts';
 
 /** AGENTS.md and CLAUDE.md of parent folders do not apply. */
@@ -46,11 +55,11 @@ function readMessage(event: JsonObject, transcript: Transcript): void {
   transcript.model = textIn(message, 'model');
   const texts = listIn(message, 'content').filter((part) => textIn(part, 'type') === 'text');
   transcript.answer = contentText(texts);
-  const [usage, { usd = 0 }] = [objectIn(message, 'usage'), transcript];
-  const cached = numberIn(usage, 'cacheRead');
-  const input = numberIn(usage, 'input') + numberIn(usage, 'cacheWrite') + cached;
-  transcript.addUsage(input, numberIn(usage, 'output'), cached);
-  transcript.usd = usd + numberIn(objectIn(usage, 'cost'), 'total');
+  const usage = objectIn(message, 'usage');
+  const [cached = 0, written = 0] = [amountIn(usage, 'cacheRead'), amountIn(usage, 'cacheWrite')];
+  const input = sumAmounts([amountIn(usage, 'input'), cached, written]);
+  transcript.addUsage({ input, output: amountIn(usage, 'output'), cached, written });
+  transcript.addUsd(amountIn(objectIn(usage, 'cost'), 'total'));
   // The exit code is 0 even then. A later message means that a retry succeeded.
   const isFailed = textIn(message, 'stopReason') === 'error';
   transcript.error = isFailed ? textIn(message, 'errorMessage') || 'stopReason: error' : undefined;
