@@ -184,7 +184,7 @@ tool calls 2 to 2
 time       3.0 s to 3.0 s`);
   });
 
-  test('claims nothing if one of the reports is invalid', () => {
+  verifies('EVAL-14', 'claims nothing if one of the reports is invalid', () => {
     const invalid = report([result('a', { status: 'error' })]);
     const valid = report([result('a')]);
     expect([compare(invalid, valid).terminal.slice(0, 2), compare(valid, invalid).terminal.slice(0, 2)]).toEqual([

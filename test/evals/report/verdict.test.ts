@@ -117,7 +117,7 @@ const FORMATS: Readonly<Record<string, (of: EvalReport) => string>> = {
 const start = (text: string): string => text.split('\n').slice(0, 12).join('\n');
 
 describe('every format', () => {
-  verifies('EVAL-4', 'says first that an evaluation is invalid, and why', () => {
+  verifies(['EVAL-4', 'EVAL-14'], 'says first that an evaluation is invalid, and why', () => {
     for (const write of Object.values(FORMATS)) {
       const first = start(write(report([passed, broken])));
       expect(first).toMatch(/invalid/i);
@@ -126,7 +126,7 @@ describe('every format', () => {
     expect(pageData(report([passed, broken])).verdict).toMatchObject({ validity: 'invalid' });
   });
 
-  test('says first that an evaluation is incomplete', () => {
+  verifies('EVAL-14', 'says first that an evaluation is incomplete', () => {
     for (const write of Object.values(FORMATS)) expect(start(write(report([passed, skipped])))).toMatch(/incomplete/i);
   });
 
