@@ -91,6 +91,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
+    records: parts.records,
     names: hiddenNames(),
     isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
