@@ -300,7 +300,12 @@ function buildPolicy(
 /** Enabling execution allows running programs, and the host inputs, hosts, secrets, packages and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
-  if (execution.opens !== undefined && execution.opens !== true) return [];
+  // A person who names a package wants it installed, also where each program is asked about.
+  const packages = (execution.packages?.with ?? []).map((text) => {
+    const read = readPackage(text);
+    return `install_packages(${isProblem(read) ? text : packageArgument({ ...read, text: read.name })})`;
+  });
+  if (execution.opens !== undefined && execution.opens !== true) return packages;
   const files = (execution.hostInputs ?? []).map((file) => file.replace(/(?<!^)\/+$/, ''));
   return [
     'run_script',
@@ -311,10 +316,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
     ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
-    ...(execution.packages?.with ?? []).map((text) => {
-      const read = readPackage(text);
-      return `install_packages(${isProblem(read) ? text : packageArgument({ ...read, text: read.name })})`;
-    }),
+    ...packages,
   ];
 }
 

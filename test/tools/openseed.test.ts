@@ -81,6 +81,9 @@ describe('openseed', () => {
         "the path is empty. Name a file of the skill, relative to its folder.",
       ]
     `);
+    // Only the rest of a guide that was cut is read here.
+    const whole = await call('load_skill_asset', { skill_name: 'pdf', relative_path: 'SKILL.md', offset: 0 });
+    expect(whole.text).toBe(refused[1]?.text);
     expect(actions).toHaveLength(2);
   });
 
