@@ -5,6 +5,7 @@
 
 // Paths, and files that the user or this program owns.
 export {
+  findLink,
   isDirectory,
   isInside,
   isPresent,

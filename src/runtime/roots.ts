@@ -219,3 +219,9 @@ function expandHome(root: string, home: string | undefined): string {
   if (!isUsable(home)) return root;
   return root === '~' || root.startsWith('~/') ? path.join(home, root.slice(1)) : root;
 }
+
+/** Folders of our own state in a project, and of its records, which programs never see: under these names, and where links lead. */
+export function recordFolders(project: string, records = '.agent/runs'): readonly string[] {
+  const own = ['.agent', '.agent/artifacts', '.agent/evals', '.agent/runs', '.agent/trash'];
+  return [...own, records].map((name) => path.resolve(project, name));
+}
