@@ -219,9 +219,23 @@ describe('the exported report', needs('chromium'), () => {
       // Without the skill some checks cannot pass, so that a rate would say nothing.
       ['without the skill', '0', '2', '0', '0', '0', '0', '2', 'no score'],
     ]);
+    const costs = page.getByRole('region', { name: 'Cost of a run: mean and 95 % interval', exact: true });
+    const amounts = await Promise.all(
+      (await costs.locator('tbody tr').all()).map((row) => row.locator('th, td').allTextContents()),
+    );
+    const few = (text: string): string => `${text} (fewer than 6 cases)`;
+    expect(amounts).toEqual([
+      ['Tokens', few('1,050'), few('1,050'), few('+0')],
+      ['Tokens in', few('1,000'), few('1,000'), few('+0')],
+      ['Tokens from the cache', 'unknown', 'unknown', 'unknown'],
+      ['Tokens out', few('50'), few('50'), few('+0')],
+      ['Money', 'unknown', 'unknown', 'unknown'],
+      ['Latency', few('1.5 s'), few('1.5 s'), few('+0 ms')],
+    ]);
     const shown = await page.locator('main').textContent();
     for (const words of [
       'm (live), scripted',
+      'No price for m',
       '2 of 3 cases tested a model',
       'Control skills were installed',
       '2026-11-01',
