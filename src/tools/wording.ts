@@ -38,10 +38,10 @@ export function failureHint(failed: ActionFailed, wording: Wording = {}): string
   return cleanText(sentences.join(' '));
 }
 
-/** The requested skill, if the action names one. */
-export function askedSkill(action: Action | undefined): string {
+/** The requested skill, if the action names one; `empty` stands for no name. */
+export function askedSkill(action: Action | undefined, empty = '(empty name)'): string {
   const name = action !== undefined && 'skill' in action ? (action.skill ?? '') : '';
-  return name.trim() === '' ? '(empty name)' : printable(sliceStart(name, LONGEST_NAME));
+  return name.trim() === '' ? empty : printable(sliceStart(name, LONGEST_NAME));
 }
 
 /** To the systems that ours stands for, a skill that is hidden until the user trusts it is unknown. Our reason follows their words. */
