@@ -85,7 +85,7 @@ export const EFFECT_SUITES: SimulatedSuites = {
   effect: 0.3,
 };
 
-export interface SimulatedCosts {
+interface SimulatedCosts {
   readonly suites: number;
   /** Intervals of the mean of one arm that hold the true mean. */
   readonly held: number;
@@ -94,7 +94,7 @@ export interface SimulatedCosts {
 }
 
 /** Simulates the tokens of runs without an effect. Cases differ by a factor, with a few that are expensive, and attempts vary around them. */
-export function simulateCosts({ suites, cases, attempts }: Omit<SimulatedSuites, 'effect'>): SimulatedCosts {
+function simulateCosts({ suites, cases, attempts }: Omit<SimulatedSuites, 'effect'>): SimulatedCosts {
   let [held, wrong] = [0, 0];
   const [apart, around] = [0.5, 0.2];
   for (let suite = 1; suite <= suites; suite += 1) {

@@ -233,6 +233,11 @@ function script(action: OfType<Action, 'get_script_path'>, skill: SkillEntry): O
   return { type: 'script-found', action: action.type, skill: toSkillIdentity(skill), path, isExecutable };
 }
 
+/** The documents that `*` selects. */
+export function listDocuments({ dir, file }: SkillEntry): readonly string[] {
+  return documentPaths(listSkillFiles(dir).files, file);
+}
+
 /** The `.md` and `.txt` files of a skill except SKILL.md. */
 function documentPaths(
   files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],

@@ -21,7 +21,15 @@ import {
   type VocabularyName,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
-import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
+import {
+  decide,
+  openPolicies,
+  openRunAnswers,
+  withOwnTools,
+  type Policy,
+  type RunAnswers,
+  type SessionPolicy,
+} from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
@@ -280,10 +288,13 @@ function allowedToolsUse(
 
 function buildPolicy(
   { policy, config }: SessionSource,
-  { policy: session = {}, execution, parent }: SessionOptions,
+  { policy: session = {}, execution, parent, vocabulary }: SessionOptions,
 ): Policy {
-  if (parent !== undefined) return policy(session, { parent: parent.policy });
-  return policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) });
+  const built =
+    parent === undefined
+      ? policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) })
+      : policy(session, { parent: parent.policy });
+  return typeof vocabulary === 'object' ? withOwnTools(built, vocabulary.tools) : built;
 }
 
 /** Enabling execution allows running programs, and the host inputs, hosts, secrets, packages and executor that were named with it. */

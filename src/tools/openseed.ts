@@ -130,8 +130,8 @@ const listSkills: ToolRow = {
   action: 'search_skills',
   schema: () => jsonSchema.section('Nothing.', {}),
   isOffered: always,
-  // The folders are part of the offer: there is nothing to perform.
-  toActions: () => [],
+  // The folders are part of the offer. The search makes the call one that rules reach and records show.
+  toActions: () => [{ type: 'search_skills', query: '', n: 1 }],
   toResult: (_, { folders }) => folders.toSorted(),
 };
 

@@ -145,10 +145,10 @@ describe('openseed', () => {
     expect(isTerminal).toBe(true);
   });
 
-  test('list_skills gives the names', async () => {
+  test('list_skills gives the names, as an action that rules reach', async () => {
     const { call, actions } = fake(openseed);
     expect((await call('list_skills', {})).value).toEqual(['csv', 'pdf']);
-    expect(actions).toEqual([]);
+    expect(actions).toEqual([{ type: 'search_skills', query: '', n: 1 }]);
   });
 
   test('run_shell_command runs a script by the path that get_skill_script_path gave', async () => {

@@ -111,6 +111,6 @@ function differenceRow({ of, against, difference }: CostDifference, format: Amou
 }
 
 /** Formats `+25` or `−3`. */
-export function signed(format: AmountText): AmountText {
+function signed(format: AmountText): AmountText {
   return (amount) => `${amount < 0 ? '−' : '+'}${format(Math.abs(amount))}`;
 }

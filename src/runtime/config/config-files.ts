@@ -119,8 +119,14 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
       files.some(({ status }) => status === 'invalid') ||
       environment.problems.length > 0 ||
       policies.some((policy) => policy.isBroken),
-    explain: () => Promise.resolve(explainLayers(layers)),
+    explain: () => Promise.resolve(explainLayers([...agentDefaults(vocabulary.profile, config), ...layers])),
   };
+}
+
+/** Agents get this default of the vocabulary from its profile: a loop of another program chooses for itself. */
+function agentDefaults({ agentPlacement: placement }: Profile, { vocabulary: where }: Config): readonly ConfigLayer[] {
+  if (placement === undefined || where === undefined) return [];
+  return [{ layer: 'vocabulary', where, config: { session: { placement } } }];
 }
 
 function findIgnoredFile(place: ConfigFileLocation): readonly Diagnostic[] {

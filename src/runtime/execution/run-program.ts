@@ -176,7 +176,7 @@ export async function prepareProgram(
     target: `${attached.root}/${name}`,
     access: 'write',
   });
-  const skillCopy = await writableSkill(workspace, staged, { code, run: run.name, signal });
+  const skillCopy = await writableSkill(workspace, staged, { code, cwd: start.path, run: run.name, signal });
   const served = parts.serve === undefined ? undefined : serveProgram(parts.serve, workspace, run);
   return {
     type: 'prepared',
