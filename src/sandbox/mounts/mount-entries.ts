@@ -124,7 +124,9 @@ function search(
       }
       const isFolder = entry.isDirectory();
       const isDocument = entry.isFile() && isSecretDocument(path.join(source, relative));
-      if (isHidden(relative) || isDocument || (hasSockets && entry.isSocket())) {
+      // Named pipes and devices lead out of the sandbox too, and a read-only mount does not keep programs from writing to them.
+      const leadsOut = entry.isSocket() ? hasSockets : !isFolder && !entry.isFile();
+      if (isHidden(relative) || isDocument || leadsOut) {
         found.hidden.push({ path: relative, isFolder });
         continue;
       }
