@@ -176,7 +176,7 @@ export function missedCommand(
   if (line.type === 'unclear') return 'line';
   // A variable can change what a program runs. That matters where the program reaches something.
   if (line.variables.length > 0 && !isContained) return 'line';
-  return firstUncovered(patterns, line.commands, { isElsewhere, isUnisolated });
+  return firstUncovered(patterns, line.commands, { isElsewhere, isUnisolated, targets: line.targets });
 }
 
 /** Fast path: most patterns start with the name of another program. */

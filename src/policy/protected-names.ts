@@ -80,7 +80,7 @@ const TABLE: readonly ProtectedNames[] = [
   {
     write: 'free',
     read: 'ask',
-    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml local.settings.json
+    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml secrets.yml secrets.yaml wallet.dat local.settings.json
       *.key *.pem *.p8 *.p12 *.pfx *.ppk *.jks *.jceks *.bks *.keystore *.kdb *.kdbx *.keytab *.ovpn id_dsa* id_ecdsa* id_ed25519* id_rsa*
       *.tfstate *.tfstate.* *.tfvars *.tfvars.json kubeconfig kubeconfig.* *.kubeconfig .vault_pass* .vault-pass* .vault-token
       credentials.json .credentials.json credentials.csv *accessKeys.csv rootkey.csv client_secret*.json oauth_creds.json token.json token.pickle

@@ -129,7 +129,12 @@ export function defaultRoots({
       diagnostics.push(diagnose({ code: 'config/not-for-project', path: root.path, message, hint }, 'lenient'));
     }
   }
-  for (const root of found) keep(root, 'found');
+  const own = found.filter(({ source }) => !isProjectSource(source)).map(locate);
+  for (const root of found) {
+    // A link of the project to a root of others makes nothing its own.
+    const isOthers = isProjectSource(root.source) && own.some((folder) => isInside(folder, locate(root)));
+    if (!isOthers) keep(root, 'found');
+  }
   return {
     roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
     diagnostics,

@@ -9,7 +9,7 @@ import { listDocuments } from './skill-actions.ts';
 type NamedSkill = Pick<SkillEntry, 'name' | 'dir'>;
 
 /** Names a file or folder of a skill. What links lead to has names too. */
-export function placeInSkill(skill: NamedSkill, asked: string, project: string | undefined): FilePlace {
+function placeInSkill(skill: NamedSkill, asked: string, project: string | undefined): FilePlace {
   const read = toRelativePath(asked);
   const relative = isProblem(read) ? '' : read;
   const dir = realPath(skill.dir);

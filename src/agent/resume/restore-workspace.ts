@@ -26,7 +26,7 @@ export async function restoreWorkspace(
     'continued in a new workspace',
     ...(restored.length === 0 ? [] : [`restored from the record: ${listNames(restored)}`]),
     ...(lost.length === 0 ? [] : [`not restored: ${listNames(lost)}`]),
-    `other files ${hadCopies ? 'that were attached or ' : ''}that programs made or changed are gone unless they were kept as artifacts, and commands that were running have ended`,
+    `${restored.length + lost.length === 0 ? '' : 'other '}files ${hadCopies ? 'that were attached or ' : ''}that programs made or changed are gone unless they were kept as artifacts, and commands that were running have ended`,
   ].join('; ');
 }
 

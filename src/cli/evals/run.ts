@@ -33,7 +33,7 @@ export async function runEvaluation(
     throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   // A threshold that is not read would let every evaluation pass.
   await requireValidConfig(invocation);
-  const progress = openProgress(terminal);
+  const progress = openProgress(terminal, { isLogged: true });
   const evaluation = await openEvaluation({
     ...readRequest(invocation, await openRuntime(invocation), progress),
     kind,
@@ -116,7 +116,7 @@ export async function evalTune(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
   if (rest.length > 0) throw usageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
-  const progress = openProgress(terminal);
+  const progress = openProgress(terminal, { isLogged: true });
   const tuned = await tuneDescription({
     ...readRequest(invocation, await openRuntime(invocation), progress),
     skill,
@@ -143,7 +143,7 @@ export async function evalGenerate(invocation: EvalInvocation): Promise<number> 
   const { positionals, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
   if (rest.length > 0) throw usageError('eval generate takes one skill', 'usage: skillwright eval generate SKILL');
-  const progress = openProgress(terminal);
+  const progress = openProgress(terminal, { isLogged: true });
   const request = readRequest(invocation, await openRuntime(invocation), progress);
   const generated = await generateDrafts({ ...request, skill }).finally(() => progress.end());
   const shown = printable(path.relative(invocation.surroundings.cwd, generated.file));

@@ -37,7 +37,7 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   if (runs.length === 0 || flags.cases === undefined)
     throw usageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
   await requireValidConfig(invocation);
-  const progress = openProgress(terminal);
+  const progress = openProgress(terminal, { isLogged: true });
   const outcome = await gradeRuns({
     cwd: invocation.surroundings.cwd,
     runs,
