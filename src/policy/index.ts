@@ -14,7 +14,7 @@ export { decide, type Policy } from './policy.ts';
 export { ownName } from './tool-names.ts';
 
 // Names with a meaning of their own: files, secrets, commands in skill text.
-export { hiddenNames, isSecretPath, writeProtection } from './protected-names.ts';
+export { hiddenNames, isBuildFile, isSecretPath, isSkillPath, writeProtection } from './protected-names.ts';
 export { declaredSecrets } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
 

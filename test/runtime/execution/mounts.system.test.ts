@@ -165,6 +165,17 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     needs('python3'),
   );
 
+  test.runIf(isIsolating)('a file behind a link with a secret name is hidden like it', async () => {
+    const world = writeWorld();
+    rmSync(path.join(world.project, '.env'));
+    writeFileSync(path.join(world.project, 'src/values'), 'MARK\n');
+    symlinkSync('src/values', path.join(world.project, '.env'));
+    const mounts = [{ folder: world.project, access: 'read', isProject: true }] as const;
+    const { session } = await open(world, { executor, startsInProject: true, mounts });
+    const { stdout } = await run(session, command('cat src/main.py; grep -r MARK . 2>/dev/null'));
+    expect(stdout).toBe('print(2)\n');
+  });
+
   test.runIf(isIsolating).each([
     ['data', '.agent', 'records'],
     ['.git/own', '.agent', 'records'],
