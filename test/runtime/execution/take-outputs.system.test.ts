@@ -150,11 +150,9 @@ describe('the outputs of a program', () => {
     'POL-12',
     'a build file is replaced after a question of medium risk, and written freely where there is none',
     async () => {
-      for (const name of [
-        ...['package.json', 'Makefile', 'conftest.py', 'pyproject.toml', 'setup.py', 'tox.ini', 'noxfile.py'],
-        ...['jest.config.js', 'vite.config.ts', '.eslintrc.js', 'Gemfile', 'Rakefile', 'build.gradle', 'pom.xml'],
-        ...['CMakeLists.txt', 'Justfile', 'Dockerfile', 'deep/package.json', 'MAKEFILE'],
-      ]) {
+      const names = `package.json Makefile conftest.py pyproject.toml setup.py tox.ini noxfile.py jest.config.js vite.config.ts
+        .eslintrc.js Gemfile Rakefile build.gradle pom.xml CMakeLists.txt Justfile Dockerfile deep/package.json MAKEFILE`;
+      for (const name of names.split(/\s+/)) {
         const { project, take } = await left({ [name]: 'new', 'notes.txt': 'new' });
         await take('project');
         expect(readFileSync(path.join(project, name), 'utf8')).toBe('new');
