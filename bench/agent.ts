@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
 import { FILES, benchTurns, ourRun } from './agent-turns.ts';
 import { median } from './median.ts';
+import { usedHeap } from './heap.ts';
 import type { BenchRow } from './row.ts';
 
 const RUNS = 1_000;
@@ -44,20 +43,13 @@ async function openProject(folder: string): Promise<Runtime> {
 }
 
 async function benchMemory(runtime: Runtime, folder: string): Promise<BenchRow> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  const used = (): number => {
-    collect();
-    collect();
-    return process.memoryUsage().heapUsed;
-  };
   let before = 0;
   for (let run = 0; run < WARM_RUNS + RUNS; run += 1) {
-    if (run === WARM_RUNS) before = used();
+    if (run === WARM_RUNS) before = usedHeap();
     await ourRun(runtime, 1);
     if (run % 100 === 0) rmSync(path.join(folder, '.agent/runs'), { recursive: true, force: true });
   }
-  const value = (used() - before) / RUNS;
+  const value = (usedHeap() - before) / RUNS;
   return {
     name: 'memory kept for each of 1,000 runs of two turns',
     value: Math.max(0, value),

@@ -2,14 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 import { estimateTokens } from '../src/core/tokens.ts';
 import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
 import { openSkillTools } from '../src/packs/open-runtime.ts';
 import { makeSkills, makeOneSkill } from './make-skills.ts';
 import { median } from './median.ts';
+import { collectGarbage } from './heap.ts';
 import type { BenchRow } from './row.ts';
 
 export interface BenchDisclosureOptions {
@@ -129,11 +128,6 @@ function benchImport(project: string): BenchRow {
 function runtimeOver(directory: string): Promise<Runtime> {
   const only = { roots: [directory], onlyRoots: true, cache: false } as const;
   return createRuntime({ cwd: directory, home: undefined, env: {}, ...only });
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
 }
 
 async function repeat(act: () => Promise<void>, count: number): Promise<number> {

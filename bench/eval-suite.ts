@@ -6,6 +6,7 @@ import type { EvalCase } from '../src/evals/cases/case.ts';
 import { runSuite } from '../src/evals/run/run-suite.ts';
 import { openScript } from '../src/model/scripted/scripted-file.ts';
 import { createRuntime } from '../src/runtime/runtime.ts';
+import { usedHeap } from './heap.ts';
 import type { BenchRow } from './row.ts';
 
 const CASES = 1_000;
@@ -55,11 +56,6 @@ export async function benchEvalSuite({ workDir }: { readonly workDir: string }):
       note: heap.map((bytes) => (bytes / 2 ** 20).toFixed(0)).join(' '),
     },
   ];
-}
-
-function usedHeap(): number {
-  globalThis.gc?.();
-  return process.memoryUsage().heapUsed;
 }
 
 async function timed(run: () => Promise<void>): Promise<number> {

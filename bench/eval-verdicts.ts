@@ -3,6 +3,7 @@ import { openRandom } from '#core';
 import { compareArms, isComparison } from '../src/evals/report/compare-arms.ts';
 import { ungradedResult, type Arm, type CaseResult } from '../src/evals/report/result.ts';
 import { verdictOfDifference } from '../src/evals/report/report-text.ts';
+import { meanInterval } from '../src/evals/statistics/case-differences.ts';
 import type { BenchRow } from './row.ts';
 
 export interface SimulatedSuites {
@@ -84,7 +85,46 @@ export const EFFECT_SUITES: SimulatedSuites = {
   effect: 0.3,
 };
 
+interface SimulatedCosts {
+  readonly suites: number;
+  /** Intervals of the mean of one arm that hold the true mean. */
+  readonly held: number;
+  /** Intervals of the difference that exclude 0, although the arms cost the same. */
+  readonly wrong: number;
+}
+
+/** Simulates the tokens of runs without an effect. Cases differ by a factor, with a few that are expensive, and attempts vary around them. */
+function simulateCosts({ suites, cases, attempts }: Omit<SimulatedSuites, 'effect'>): SimulatedCosts {
+  let [held, wrong] = [0, 0];
+  const [apart, around] = [0.5, 0.2];
+  for (let suite = 1; suite <= suites; suite += 1) {
+    const random = openRandom(suite * 6007);
+    const factor = (sigma: number): number => Math.exp(sigma * normal(() => random.below(1_000_000) / 1_000_000));
+    const costs = Array.from({ length: cases(suite) }, () => {
+      const usual = 10_000 * factor(apart);
+      const mean = (): number =>
+        Array.from({ length: attempts(suite) }, () => usual * factor(around)).reduce((sum, one) => sum + one, 0) /
+        attempts(suite);
+      return { of: mean(), against: mean() };
+    });
+    const own = meanInterval(costs.map(({ of }) => of));
+    const difference = meanInterval(costs.map(({ of, against }) => of - against));
+    const truth = 10_000 * Math.exp((apart ** 2 + around ** 2) / 2);
+    if ((own.low ?? 0) <= truth && truth <= (own.high ?? Infinity)) held += 1;
+    if ((difference.low ?? 0) > 0 || (difference.high ?? 0) < 0) wrong += 1;
+  }
+  return { suites, held, wrong };
+}
+
+/** The sum of twelve uniform numbers is almost normal. */
+function normal(uniform: () => number): number {
+  return Array.from({ length: 12 }, uniform).reduce((sum, one) => sum + one, -6);
+}
+
 export function benchEvalVerdicts(): readonly BenchRow[] {
+  const costs = simulateCosts(NULL_SUITES);
+  const held = Math.round((1000 * costs.held) / costs.suites) / 10;
+  const apart = Math.round((1000 * costs.wrong) / costs.suites) / 10;
   const none = simulateSuites(NULL_SUITES);
   const some = simulateSuites(EFFECT_SUITES);
   const percent = (count: number, of: number): number => Math.round((1000 * count) / of) / 10;
@@ -106,6 +146,20 @@ export function benchEvalVerdicts(): readonly BenchRow[] {
       bound: '>= 80 %',
       ok: power >= 80,
       note: `${String(some.able)} of ${String(some.suites)} suites say so; ${String(some.better)} of all found it`,
+    },
+    {
+      name: `costs: intervals that hold the true mean, ${String(costs.suites)} suites of 8 to 40 cases, skewed to the right`,
+      value: held,
+      unit: '%',
+      bound: '>= 90 %',
+      ok: held >= 90,
+    },
+    {
+      name: 'costs: differences that exclude 0 without an effect, the same suites',
+      value: apart,
+      unit: '%',
+      bound: '<= 5 %',
+      ok: apart <= 5,
     },
   ];
 }

@@ -97,6 +97,8 @@ export const CHINESE_REPORT: Readonly<Record<string, string>> = {
   in: '输入',
   'in quarantine until {day}': '隔离至 {day}，不计入结果',
   Quarantine: '隔离',
+  Verdict: '结论',
+  'Verdict on each skill': '各技能的结论',
   'no score': '没有分数',
   'no verdicts': '没有判定',
   out: '输出',

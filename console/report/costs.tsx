@@ -1,17 +1,21 @@
 /** What a run costs in each arm, and the differences between arms, with their uncertainty. */
 import type { JSX } from 'preact';
 
-import { listMoneySources, numberText, signed, usdText, type AmountText } from '#evals/report';
+import { listMoneySources, usdText } from '#evals/report';
 import type { EvalReport, Measure } from './data.ts';
 import { t } from '../language.ts';
 import { duration, line, number } from '../text.ts';
 import { RowsTable, Titled, armName } from './marks.tsx';
 
+type AmountText = (amount: number) => string;
+
+const count: AmountText = (amount) => number(Math.round(amount));
+
 const ROWS = [
-  ['tokens', 'Tokens', numberText],
-  ['inputTokens', 'Tokens in', numberText],
-  ['cachedTokens', 'Tokens from the cache', numberText],
-  ['outputTokens', 'Tokens out', numberText],
+  ['tokens', 'Tokens', count],
+  ['inputTokens', 'Tokens in', count],
+  ['cachedTokens', 'Tokens from the cache', count],
+  ['outputTokens', 'Tokens out', count],
   ['usd', 'Money', usdText],
   ['wallMs', 'Latency', duration],
 ] as const;
@@ -33,7 +37,9 @@ export function Costs({ report }: { readonly report: EvalReport }): JSX.Element 
           cells: [
             t(title),
             ...arms.map(({ perRun }) => measureText(perRun[name], format)),
-            ...comparisons.map(({ costs }) => measureText(costs[name].difference, signed(format))),
+            ...comparisons.map(({ costs }) =>
+              measureText(costs[name].difference, (amount) => `${amount < 0 ? '−' : '+'}${format(Math.abs(amount))}`),
+            ),
           ],
         }))}
       />

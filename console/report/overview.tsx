@@ -16,6 +16,7 @@ import { Banner, Card, Section, State } from '../parts/parts.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { date, duration, line, number, short } from '../text.ts';
 import { ArmComparison } from './arm-comparison.tsx';
+import { SkillVerdicts } from './skill-verdicts.tsx';
 import { Costs } from './costs.tsx';
 import {
   RateBar,
@@ -39,6 +40,7 @@ export function Overview({ data: { report, trend, verdict } }: { readonly data: 
   return (
     <>
       <VerdictBanner verdict={verdict} />
+      <SkillVerdicts verdict={verdict} />
       <Cards report={report} />
       <Arms report={report} />
       <Costs report={report} />

@@ -276,6 +276,7 @@ async function untilStoppedOrDone(
   talk: ConversationHooks,
 ): Promise<End> {
   try {
+    await parts.replay?.restore(parts.run);
     const opening = await openRequest(options, parts);
     if ('outcome' in opening) return opening;
     const { choice } = opening;

@@ -18,9 +18,10 @@ import { NOTHING_USED, mapBudget, wholeBudget } from './count-budget.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns, withProtocol } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
-import { startConversation, withExchange, type Conversation } from './conversation.ts';
+import { startConversation, withExchange, withRemark, type Conversation } from './conversation.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { openClaim } from './resume/resume-gate.ts';
+import { readChatWorkspace, restoreWorkspace } from './resume/restore-workspace.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
@@ -117,6 +118,8 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
   let { current, steps } = rebuilt(messages, protocol, outputs, earlier?.run);
   let state: AgentState = FIRST_STATE;
   let run: Run | undefined;
+  /** What of the earlier workspace is different now. */
+  let change: string | undefined;
   let performed: PerformedAction[] = [];
   /** Of subagents too, in the order of time. */
   let observed: Observation[] = [];
@@ -150,6 +153,10 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     if (started.options.run?.execution === undefined)
       options = { ...options, run: { ...options.run, execution: undefined } };
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said: messages });
+    if (earlier?.path !== undefined) {
+      change = await restoreWorkspace(run, readChatWorkspace(earlier.path));
+      if (change !== undefined) run.record({ type: 'note', message: change });
+    }
     return run;
   };
 
@@ -160,7 +167,11 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     observed = [];
     const { used: usedBefore, plan, turn } = state;
     const before = current;
-    const join = (opening: Opening): Conversation => joined(before, opening, { turn, protocol, outputs });
+    const isFirstHere = steps.length <= (earlier?.said.length ?? 0);
+    const join = (opening: Opening): Conversation => {
+      const next = joined(before, opening, { turn, protocol, outputs });
+      return change === undefined || !isFirstHere ? next : withRemark(next, `This chat ${change}.`);
+    };
     // A message that fails before its first turn is part of the conversation as well.
     current = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
     const attached = isFirst ? [...(options.files ?? []), ...files] : files;

@@ -6,6 +6,7 @@ import { printable, type ActionProblem, type SkillEntry } from '#core';
 import type { Run } from '#runtime';
 import type { SkillIndex } from '#skills';
 import type { AgentOptions } from './agent-options.ts';
+import { copyNote } from './copy-note.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 
 export async function openRequest(options: AgentOptions, parts: AgentParts): Promise<Opening | TurnsEnd> {
@@ -80,7 +81,7 @@ async function bringFiles(
   const { references, warnings } = brought;
   for (const message of warnings) run.record({ type: 'note', message });
   for (const [place, reference] of references.entries())
-    run.record({ type: 'note', message: `${files[place] ?? ''} was copied to ${reference}` });
+    run.record({ type: 'note', message: copyNote(files[place] ?? '', reference) });
   return { type: 'given', references };
 }
 

@@ -5,6 +5,7 @@ import {
   toPhase,
   REFUSALS,
   stableJson,
+  withToolName,
   type Action,
   type ActionFailed,
   type Budget,
@@ -35,6 +36,11 @@ export function repeatedTurns({ key, before, times }: RepeatedTurns): number {
   return key === '' || key === 'failed' ? 0 : key === before ? times + 1 : 1;
 }
 
+/** `tool` is the name in the vocabulary of the run. */
+interface RefusedCall extends Pick<ActionFailed, 'code' | 'message'> {
+  readonly tool: string;
+}
+
 export interface AgentState {
   readonly phase: NonNullable<ReturnType<typeof toPhase>>;
   readonly turn: number;
@@ -47,10 +53,10 @@ export interface AgentState {
   readonly open: readonly { readonly call: number; readonly action: Action; readonly tool?: string }[];
   readonly call: number;
   /** The last action, if policy or a person refused it: an answer after that is not a success. */
-  readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
+  readonly refused: RefusedCall | undefined;
   readonly repeated: RepeatedTurns;
   /** The first action that needed approval and has no answer: no user was available, or the question waits. */
-  readonly unapproved: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
+  readonly unapproved: RefusedCall | undefined;
 }
 
 /** Older lines are only in the record. */
@@ -88,12 +94,13 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
     case 'observation': {
       const started = state.open.find(({ call }) => call === event.call);
       const what = started === undefined ? event.observation.action : describeAction(started.action, started.tool);
-      const line = `${what}: ${describeOutcome(event.observation, false).text}`;
+      const observation = nameTool(event.observation, event.tool ?? started?.tool);
+      const line = `${what}: ${describeOutcome(observation, false).text}`;
       return {
         ...state,
         done: [...state.done.slice(1 - KEPT_LINES), line],
         open: state.open.filter((one) => one !== started),
-        ...updateRefusals(state, event.observation),
+        ...updateRefusals(state, observation, event.tool ?? started?.tool),
         repeated: updateRepeated(state, started, event.observation),
       };
     }
@@ -107,14 +114,20 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
   }
 }
 
+/** The reason of a run and its answer name the tool as the model does. */
+function nameTool(observation: Observation, tool: string | undefined): Observation {
+  return observation.type === 'failed' ? withToolName(tool, observation) : observation;
+}
+
 function updateRefusals(
   { refused, unapproved }: AgentState,
   observation: Observation,
+  tool: string | undefined,
 ): Pick<AgentState, 'refused' | 'unapproved'> {
   if (observation.action === 'final_answer') return { refused, unapproved };
   if (observation.type !== 'failed' || !REFUSALS.has(observation.code)) return { refused: undefined, unapproved };
   const { action, code, message } = observation;
-  const one = { action, code, message };
+  const one = { tool: tool ?? action, code, message };
   return { refused: one, unapproved: unapproved ?? (UNANSWERED.has(code) ? one : undefined) };
 }
 

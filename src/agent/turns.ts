@@ -165,7 +165,7 @@ async function sayAnswer(answer: string, parts: AgentParts): Promise<TurnsEnd> {
 function answered(answer: string, { state }: AgentParts): TurnsEnd {
   const { refused } = state();
   if (refused === undefined) return { outcome: 'done', reason: '', answer };
-  return { outcome: 'refused', reason: `${refused.action} was refused: ${refused.message}`, answer };
+  return { outcome: 'refused', reason: `${refused.tool} was refused: ${refused.message}`, answer };
 }
 
 function withAnswer(

@@ -86,7 +86,7 @@ export interface SkillLoaded {
   readonly documents: readonly ShownDocument[];
   /** The documents in effect after a load that named documents. */
   readonly selected?: DocumentSelection;
-  /** Documents of `*` that were not shown so far. */
+  /** Selected documents that were not shown so far. */
   readonly unshown?: readonly string[];
   /** Requested documents that did not fit into this answer. */
   readonly omitted?: readonly string[];
@@ -145,7 +145,7 @@ interface DocumentsSelected {
   readonly mode: SelectMode;
   /** The complete selection after the change. */
   readonly selected: DocumentSelection;
-  /** Documents of `*` that were not shown so far. */
+  /** Selected documents that were not shown so far. */
   readonly unshown?: readonly string[];
   /** Documents that were not shown before. */
   readonly documents: readonly ShownDocument[];

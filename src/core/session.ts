@@ -40,7 +40,7 @@ export type SessionEvent =
       readonly type: 'documents-select';
       readonly skill: SkillIdentity;
       readonly selected: DocumentSelection;
-      /** Documents of `*` that were not shown. */
+      /** Selected documents that were not shown. */
       readonly unshown?: readonly string[];
     }
   | { readonly type: 'content-show'; readonly shown: ShownContent }
@@ -67,7 +67,7 @@ export interface LoadedSkill {
   readonly askedBy: AskedBy;
   readonly lifetime: Lifetime;
   readonly documents: DocumentSelection;
-  /** Documents of `*` that were not shown: too long for one answer, or unreadable. */
+  /** Selected documents that were not shown: too long for one answer, or unreadable. */
   readonly unshown?: readonly string[];
   /** Repeated requests since it was last shown. */
   readonly repeats: number;
@@ -119,8 +119,8 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
     case 'skill-load': {
       const before = findLoaded(state, event.skill.id);
       const { skill, digest, askedBy, lifetime } = event;
-      const documents = before?.documents ?? [];
-      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, repeats: 0 }];
+      const { documents = [], unshown } = before ?? {};
+      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, unshown, repeats: 0 }];
       return { ...state, loaded: loaded.slice(-state.settings.maxLoaded) };
     }
     case 'skill-repeat':

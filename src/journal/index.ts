@@ -13,6 +13,7 @@ export {
   foreignReason,
   isDerivedFile,
   isRunId,
+  linkReason,
   listRuns,
   newRunId,
   runIds,

@@ -42,7 +42,9 @@ export interface RunRecordOptions extends ChainKeys {
    * Opens the place of the record instead of a folder below the directory. The record is then kept elsewhere: it is not part of the chain
    * of the directory, and `run.json` is first written after some time.
    */
-  readonly openPlace?: (directory: string, now: Date) => RecordStorage;
+  readonly openPlace?: (directory: string, now: Date, project?: string) => RecordStorage;
+  /** The project of the run. A directory behind a link in it is not used. */
+  readonly project?: string;
   /** Called with the id before anything is recorded. The run does not begin if it throws. */
   readonly claim?: (run: string) => void;
   /** The owner record of this process, if the caller already has it. */
@@ -89,7 +91,7 @@ export function createRun(directory: string, start: RunStart, options: RunRecord
   try {
     const startedAt = now();
     const { openPlace = openFolderPlace } = options;
-    const place = openPlace(directory, startedAt);
+    const place = openPlace(directory, startedAt, options.project);
     let isClaimed = false;
     try {
       options.claim?.(place.id);

@@ -47,8 +47,8 @@ interface PendingFiles {
 }
 
 /** Creates a run folder that only this user can access. Throws the system's error. */
-export function openFolderPlace(directory: string, now: Date): RecordStorage {
-  const { id, path: folder } = makeRunFolder(path.resolve(directory), now);
+export function openFolderPlace(directory: string, now: Date, project?: string): RecordStorage {
+  const { id, path: folder } = makeRunFolder(path.resolve(directory), now, project);
   let opened: LineFile | undefined;
   // Opened with the first line: an empty journal says that files beside it are missing.
   const events = (): LineFile => (opened ??= openLineFile(path.join(folder, EVENTS_FILE)));

@@ -14,6 +14,7 @@ import path from 'node:path';
 
 import { readField, parseJson, quoted, RUN_SCHEMA, SkillError, toRelativePath, type RunInfo, isProblem } from '#core';
 import {
+  findLink,
   inConfined,
   isPresent,
   isSystemError,
@@ -55,7 +56,13 @@ export function isRunId(text: string): boolean {
 /**
  * Creates the folder of a new run for this user only. Throws the system's error, or an error that says why the directory is not used.
  */
-export function makeRunFolder(directory: string, now: Date): { readonly id: string; readonly path: string } {
+export function makeRunFolder(
+  directory: string,
+  now: Date,
+  project?: string,
+): { readonly id: string; readonly path: string } {
+  const link = linkReason(directory, project);
+  if (link !== undefined) throw notUsed(directory, link);
   // Only the first run has to create it.
   if (!isPresent(directory)) makeDirectory(directory);
   const reason = foreignReason(directory);
@@ -79,6 +86,12 @@ export function makeDirectory(directory: string): void {
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
   }
+}
+
+/** Why a directory of a project is not its own: a link in the project leads to it. */
+export function linkReason(directory: string, project = directory): string | undefined {
+  const link = findLink(directory, project);
+  return link && `${link === directory ? 'it' : quoted(link, 200)} is a symbolic link`;
 }
 
 /** Returns why runs must not be written to a directory, or undefined. A link could lead to a place that another user controls. */

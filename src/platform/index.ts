@@ -5,6 +5,7 @@
 
 // Paths, and files that the user or this program owns.
 export {
+  findLink,
   isDirectory,
   isInside,
   isPresent,
@@ -64,7 +65,13 @@ export { proxyFor } from './net/user-proxy.ts';
 export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
-export { LOOPBACK_HEADERS, openLoopbackServer, respond } from './net/loopback-server.ts';
+export {
+  LOOPBACK_HEADERS,
+  REPEATED_HEADER,
+  hasRepeatedHeader,
+  openLoopbackServer,
+  respond,
+} from './net/loopback-server.ts';
 
 // Hashes, clocks, packages and columns.
 export { sha256 } from './hash.ts';

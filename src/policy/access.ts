@@ -15,6 +15,10 @@ type Subject =
       readonly kind: 'path';
       readonly path: string;
       readonly absolute?: string;
+      /** Further names of the file that rules may use. */
+      readonly also?: readonly string[];
+      /** A file of a loaded skill, which lists of skills do not take away. */
+      readonly isOfSkill?: boolean;
       /** A file that git ignores; reading it needs approval. */
       readonly isIgnored?: boolean;
       /** A file of the machine that is, with its links resolved, in the project. */

@@ -28,13 +28,25 @@ export interface ProgramFacts {
   readonly secrets?: readonly string[];
 }
 
+/** A file or folder as rules write it and absolute, with further names that rules may use. */
+export interface FilePlace {
+  readonly shown: string;
+  readonly absolute: string;
+  readonly also?: readonly string[];
+  readonly isIgnored?: boolean;
+  /** It belongs to a loaded skill. */
+  readonly isOfSkill?: boolean;
+}
+
 /** Facts about an action that are not part of the action itself. */
 export interface AccessFacts extends ProgramFacts {
   readonly skill?: { readonly id: string; readonly name: string; readonly dir?: string };
   /** Whether its instructions are already in the conversation. */
   readonly isLoaded?: boolean;
-  /** The resolved path, as rules write it and absolute. */
-  readonly place?: { readonly shown: string; readonly absolute: string; readonly isIgnored?: boolean };
+  /** The resolved path. */
+  readonly place?: FilePlace;
+  /** What an action on a skill reads or lists: one folder, one file, or documents. */
+  readonly files?: readonly FilePlace[];
   readonly lock?: string;
   /** The folder whose files a program may get as inputs like any file of the project. */
   readonly project?: string;
@@ -84,36 +96,67 @@ export async function listAccesses(action: Action, facts: AccessFacts): Promise<
     case 'grep':
     case 'write_file':
     case 'delete_file':
-      return [fileAccess(action.type, action.path, facts)];
+      return fileAccesses(action.type, facts.place ?? { shown: action.path });
     case 'edit_file':
       // The match tells the model about the content, so the rules for reading apply too.
-      return (['read_file', 'write_file'] as const).map((tool) => fileAccess(tool, action.path, facts));
+      return (['read_file', 'write_file'] as const).flatMap((tool) =>
+        fileAccesses(tool, facts.place ?? { shown: action.path }),
+      );
     case 'install_packages':
       return packageAccesses(action.packages, action.isDeclared, facts.lock);
     case 'network_request':
       return [{ tool: 'network_request', subject: hostSubject(action.url, action.method ?? 'GET') }];
     case 'call_mcp_tool':
       return [{ tool: action.name, subject: { kind: 'none' } }];
-    case 'load_skill':
-      return [skillAccess(action.skill, facts)];
+    case 'load_skill': {
+      const loads = skillAccess(action.skill, facts);
+      return action.documents === undefined ? [loads] : [loads, ...documentAccesses(facts)];
+    }
     case 'list_resources':
     case 'read_resource':
     case 'select_documents':
     case 'get_script_path': {
+      const first = resourceAccesses(action.type, facts);
       // SKILL.md is one of these files, so rules for loading the skill apply to reading it.
-      const first = { tool: action.type, subject: { kind: 'none' } } as const;
-      return facts.isLoaded === true ? [first] : [first, skillAccess(action.skill, facts)];
+      return facts.isLoaded === true ? first : [...first, skillAccess(action.skill, facts)];
     }
     default:
       return [{ tool: action.type, subject: { kind: 'none' } }];
   }
 }
 
-function fileAccess(tool: string, asked: string, { place }: AccessFacts): Access {
-  const path = place?.shown ?? asked;
-  if (place === undefined) return { tool, subject: { kind: 'path', path } };
-  const { absolute, isIgnored = false } = place;
-  return { tool, subject: { kind: 'path', path, absolute, ...(isIgnored ? { isIgnored } : {}) } };
+/** By which name rules know an action on files of skills that a file tool does. */
+const ON_SKILLS: ReadonlyMap<string, string> = new Map([
+  ['read_file', 'read_resource'],
+  ['grep', 'read_resource'],
+  ['list_dir', 'list_resources'],
+]);
+
+/** What a file tool does. On a file of a skill it does what the tools for skills do. */
+export function fileAccesses(
+  tool: string,
+  { shown: path, ...place }: Omit<FilePlace, 'absolute'> & Partial<FilePlace>,
+): readonly Access[] {
+  const onSkills = place.isOfSkill === true ? ON_SKILLS.get(tool) : undefined;
+  const subject = { kind: 'path', path, ...place } as const;
+  return [tool, ...(onSkills === undefined ? [] : [onSkills])].map((name) => ({ tool: name, subject }));
+}
+
+function resourceAccesses(
+  tool: 'list_resources' | 'read_resource' | 'select_documents' | 'get_script_path',
+  facts: AccessFacts,
+): readonly Access[] {
+  if (tool === 'select_documents') return documentAccesses(facts);
+  const { files = [] } = facts;
+  if (files.length === 0) return [{ tool, subject: { kind: 'none' } }];
+  return files.flatMap((file) => fileAccesses(tool, file));
+}
+
+function documentAccesses({ files = [] }: AccessFacts): readonly Access[] {
+  return [
+    { tool: 'select_documents', subject: { kind: 'none' } },
+    ...files.flatMap((file) => fileAccesses('read_resource', file)),
+  ];
 }
 
 function packageAccesses(

@@ -5,16 +5,16 @@
 
 // The policy of a session, and the decision about an action.
 export { readPolicy } from './policy-files.ts';
-export { openPolicies, type SessionPolicy } from './session-policy.ts';
+export { openPolicies, withOwnTools, type SessionPolicy } from './session-policy.ts';
 export { policyWithSkills } from './skill-rules.ts';
 export type { Access } from './access.ts';
-export { listAccesses, type ProgramFacts } from './action-access.ts';
+export { fileAccesses, listAccesses, type FilePlace, type ProgramFacts } from './action-access.ts';
 export { decideAccesses, deniedReads, mayReach, requestRights } from './decide-accesses.ts';
 export { decide, type Policy } from './policy.ts';
-export { ownName } from './policy-rule.ts';
+export { ownName } from './tool-names.ts';
 
 // Names with a meaning of their own: files, secrets, commands in skill text.
-export { hiddenNames, isSecretPath, writeProtection } from './protected-names.ts';
+export { hiddenNames, isBuildFile, isSecretPath, isSkillPath, writeProtection } from './protected-names.ts';
 export { declaredSecrets } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
 

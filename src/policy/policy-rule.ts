@@ -13,6 +13,7 @@ import { fixedWord, type SimpleCommand } from './command/command-words.ts';
 import { matchesLine, type Match } from './command/command-match.ts';
 import { firstUncovered, readCommandPattern, type CommandPattern } from './command/command-pattern.ts';
 import type { Access } from './access.ts';
+import { actionsOfTool, actionsOfTools, PATTERN_KINDS, type PatternKind } from './tool-names.ts';
 
 type Glob = ReturnType<typeof compileGlob>;
 
@@ -43,64 +44,6 @@ export interface RuleContext {
   readonly home?: string | undefined;
 }
 
-type PatternKind = 'packages' | 'command' | 'path' | 'host' | 'skill' | 'script' | 'none';
-
-/** The kind of pattern that each tool takes in parentheses. */
-const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
-  ['run_command', 'command'],
-  ['run_script', 'script'],
-  ['read_file', 'path'],
-  ['list_dir', 'path'],
-  ['grep', 'path'],
-  ['write_file', 'path'],
-  ['delete_file', 'path'],
-  ['host_input', 'path'],
-  ['mount_write', 'path'],
-  ['network_request', 'host'],
-  ['use_network', 'host'],
-  ['use_secret', 'skill'],
-  ['load_skill', 'skill'],
-  ['install_packages', 'packages'],
-  ['unlisted_packages', 'packages'],
-]);
-
-/**
- * Tool names of other systems. `Bash` also runs scripts there, so it covers both tools; `Read` covers everything that reads, as in Claude
- * Code.
- */
-const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Bash', ['run_command', 'run_script']],
-  ['Shell', ['run_command', 'run_script']],
-  ['Read', ['read_file', 'list_dir', 'grep']],
-  ['Glob', ['list_dir']],
-  ['LS', ['list_dir']],
-  ['Grep', ['grep']],
-  ['Write', ['write_file']],
-  ['Edit', ['write_file']],
-  ['MultiEdit', ['write_file']],
-  ['NotebookEdit', ['write_file']],
-  ['WebFetch', ['network_request']],
-  ['Skill', ['load_skill']],
-  // The spelling of `execution.require_approval_for` in skills-agent.
-  ['network', ['network_request']],
-  ['skill_run', ['run_command', 'run_script']],
-  ['skill_exec', ['run_command']],
-  ['workspace_exec', ['run_command']],
-  ['start_command', ['run_command']],
-  ['run_shell_command', ['run_command', 'run_script']],
-  ['shell_exec', ['run_command', 'run_script']],
-  ['file_read', ['read_file']],
-  ['file_write', ['write_file']],
-  ['list_files', ['list_dir']],
-  ['search_files', ['grep']],
-  ['edit_file', ['write_file']],
-]);
-
-/** Our name for a tool of another system; unknown names are returned unchanged. */
-export function ownName(tool: string): string {
-  return OTHER_NAMES.get(tool)?.[0] ?? tool;
-}
-
 export function readRule(
   text: string,
   {
@@ -117,26 +60,13 @@ export function readRule(
   const rule = { effect, text: trimmed, origin };
   if (name.includes('*')) {
     if (inside !== '') return { problem: `${quoted(text)} has a pattern, but matches several tools` };
-    return { ...rule, tools: [], pattern: compileGlob(name) };
+    const pattern = compileGlob(name);
+    return { ...rule, tools: actionsOfTools(pattern, effect), pattern };
   }
-  const tools = expandTool(name, effect);
+  const tools = actionsOfTool(name, effect);
   if (inside === '' || inside === '*') return { ...rule, tools };
   const subjects = readSubjects(PATTERN_KINDS.get(tools[0] ?? '') ?? 'none', inside, effect, places);
   return 'problem' in subjects ? subjects : { ...rule, tools, subjects };
-}
-
-/**
- * A rule that denies reading a file also denies using it as an input, and one that denies a host also denies it to programs; an allow rule
- * does not extend that far.
- */
-function expandTool(name: string, effect: Decision['effect']): readonly string[] {
-  const named = OTHER_NAMES.get(name) ?? [name];
-  if (effect === 'allow') return named;
-  return [
-    ...named,
-    ...(named.includes('read_file') ? ['host_input'] : []),
-    ...(named.includes('network_request') ? ['use_network'] : []),
-  ];
 }
 
 export function isRule(read: PolicyRule | RuleProblem): read is PolicyRule {
@@ -246,7 +176,7 @@ export function missedCommand(
   if (line.type === 'unclear') return 'line';
   // A variable can change what a program runs. That matters where the program reaches something.
   if (line.variables.length > 0 && !isContained) return 'line';
-  return firstUncovered(patterns, line.commands, { isElsewhere, isUnisolated });
+  return firstUncovered(patterns, line.commands, { isElsewhere, isUnisolated, targets: line.targets });
 }
 
 /** Fast path: most patterns start with the name of another program. */
@@ -320,7 +250,7 @@ function listSpellings(name: string): readonly string[] {
 function exactNames(subject: Access['subject']): readonly string[] {
   switch (subject.kind) {
     case 'path':
-      return subject.absolute === undefined ? [subject.path] : [subject.path, subject.absolute];
+      return [subject.path, ...(subject.absolute === undefined ? [] : [subject.absolute]), ...(subject.also ?? [])];
     case 'script':
       return [`${subject.skill}/${subject.script}`];
     case 'packages':

@@ -61,8 +61,8 @@ const TOOL_RISKS: ReadonlyMap<string, Decision['risk']> = new Map<string, Decisi
 ]);
 
 /**
- * Tools that a model needs to find and read skills, to manage running programs, and to answer. Lists of skills and `*` do not remove them;
- * a rule of the configuration that names one does.
+ * Tools that a model needs to find and read skills, to manage running programs, and to answer. Defaults and lists of skills do not remove
+ * them; a deny or ask rule does.
  */
 export const ALWAYS_ON: ReadonlySet<string> = new Set([
   'search_skills',
@@ -139,6 +139,11 @@ export function isSecretFile({ subject }: Access): boolean {
   return subject.kind === 'path' && isSecretPath(subject.absolute ?? subject.path);
 }
 
+/** A loaded skill can use its own files, whatever `allowed-tools` says: instructions without the files that they name are of no use. */
+function isSkillFile({ subject }: Access): boolean {
+  return subject.kind === 'path' && subject.isOfSkill === true;
+}
+
 function isIgnoredRead({ tool, subject }: Access): boolean {
   return subject.kind === 'path' && subject.isIgnored === true && findRisk(tool) === 'low';
 }
@@ -203,7 +208,7 @@ interface LayerDecision {
 function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access): LayerDecision | undefined {
   const { tool } = access;
   const isAlwaysOn = ALWAYS_ON.has(tool);
-  if (origin.layer === 'skill' && (isAlwaysOn || CIRCUMSTANCES.has(tool))) return undefined;
+  if (origin.layer === 'skill' && (isAlwaysOn || CIRCUMSTANCES.has(tool) || isSkillFile(access))) return undefined;
   const names = listSubjectNames(access.subject);
   const allows: PolicyRule[] = [];
   let hasPattern = false;
@@ -245,13 +250,13 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   return { effect, rule: undefined, origin, ...because };
 }
 
-/** A policy has hundreds of rules, of which few are for one tool. `*` does not include tools that are always on. */
+/** A policy has hundreds of rules, of which few are for one tool. `*` does not include the answer, which has no effect. */
 function rulesForTool(rules: readonly PolicyRule[], tool: string): readonly PolicyRule[] {
   const known = RULES_BY_TOOL.get(rules) ?? new Map<string, readonly PolicyRule[]>();
   RULES_BY_TOOL.set(rules, known);
   const found =
     known.get(tool) ??
-    rules.filter((rule) => (ALWAYS_ON.has(tool) ? rule.tools.includes(tool) : appliesToTool(rule, tool)));
+    rules.filter((rule) => (tool === 'final_answer' ? rule.tools.includes(tool) : appliesToTool(rule, tool)));
   if (known.size < MAX_TOOLS) known.set(tool, found);
   return found;
 }

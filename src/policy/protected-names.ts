@@ -80,7 +80,7 @@ const TABLE: readonly ProtectedNames[] = [
   {
     write: 'free',
     read: 'ask',
-    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml local.settings.json
+    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml secrets.yml secrets.yaml wallet.dat local.settings.json
       *.key *.pem *.p8 *.p12 *.pfx *.ppk *.jks *.jceks *.bks *.keystore *.kdb *.kdbx *.keytab *.ovpn id_dsa* id_ecdsa* id_ed25519* id_rsa*
       *.tfstate *.tfstate.* *.tfvars *.tfvars.json kubeconfig kubeconfig.* *.kubeconfig .vault_pass* .vault-pass* .vault-token
       credentials.json .credentials.json credentials.csv *accessKeys.csv rootkey.csv client_secret*.json oauth_creds.json token.json token.pickle
@@ -91,6 +91,22 @@ const TABLE: readonly ProtectedNames[] = [
       .cargo/credentials .cargo/credentials.toml .gem/credentials`,
   },
 ];
+
+/**
+ * What tools run or obey when a person builds or tests. Programs and models write such files all day, so only results that would replace one
+ * are asked about.
+ */
+const BUILD_FILES =
+  `package.json bunfig.toml deno.json deno.jsonc composer.json Makefile GNUmakefile *.mk justfile .justfile Taskfile.yml Taskfile.yaml
+  conftest.py pyproject.toml setup.py setup.cfg tox.ini pytest.ini noxfile.py fabfile.py tasks.py dodo.py requirements*.txt environment.yml
+  *.config.js *.config.cjs *.config.mjs *.config.ts *.config.cts *.config.mts .*rc.js .*rc.cjs .*rc.mjs .eslintrc .eslintrc.* .babelrc .swcrc .mocharc.*
+  karma.conf.* gulpfile.* Gruntfile.* Gemfile Rakefile *.rake *.gemspec Podfile Fastfile Vagrantfile Procfile Brewfile
+  build.gradle settings.gradle *.gradle.kts gradle.properties gradlew gradlew.bat gradle/wrapper/** pom.xml mvnw mvnw.cmd .mvn/** build.xml build.sbt
+  CMakeLists.txt *.cmake meson.build configure BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel .bazelrc Cargo.toml build.rs build.zig mix.exs
+  rebar.config Package.swift flake.nix shell.nix default.nix *.csproj *.fsproj *.vbproj *.vcxproj *.props *.targets
+  Dockerfile Dockerfile.* *.Dockerfile Containerfile docker-compose*.yml docker-compose*.yaml compose.yml compose.yaml`.split(
+    /\s+/,
+  );
 
 /** The patterns with a protection, as rules write them. */
 function listPatterns(access: 'write' | 'read' | 'input', protection: Protection): readonly string[] {
@@ -149,6 +165,22 @@ function secretMatcher(patterns: readonly string[]): (path: string) => boolean {
  */
 export function writeProtection(path: string): Protection {
   return NEVER(path) ? 'never' : ASK(path) ? 'ask' : 'free';
+}
+
+const BUILD_FILE = nameMatcher(BUILD_FILES);
+
+/** Whether a tool runs or obeys the file when a person builds or tests. */
+export function isBuildFile(path: string): boolean {
+  return BUILD_FILE(path);
+}
+
+const SKILL_FILE = nameMatcher(['skills.lock.json']);
+/** Below the folder in which an agent keeps its skills: `.claude/skills`, `.config/opencode/skill`, `.codeium/windsurf/skills`. */
+const AGENT_SKILLS = /(?:^|\/)(?:\.[^/]+|\.(?:config|codeium)\/[^/]+)\/skills?\/./s;
+
+/** Whether a path is in a folder of skills of an agent, or is the lock file of one. */
+export function isSkillPath(path: string): boolean {
+  return SKILL_FILE(path) || AGENT_SKILLS.test(collisionKey(path));
 }
 
 /**

@@ -10,7 +10,8 @@ import {
 import type { WrittenRule } from './policy-files.ts';
 import { builtInRules } from './protected-names.ts';
 import { BY_RISK, narrowingLayer, narrowPolicy, type Policy, type PolicyLayer } from './policy.ts';
-import { isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
+import { appliesToTool, isRule, readRule, type PolicyRule, type RuleContext } from './policy-rule.ts';
+import { actionsOfTool } from './tool-names.ts';
 
 export interface RuleTexts {
   readonly allow?: readonly string[];
@@ -73,6 +74,19 @@ export function openPolicies(
     };
     return { layers: [base, ...narrowing, ...layers], grants: [] };
   };
+}
+
+/** Extends deny and ask rules that name tools of the program's own vocabulary to the actions of these tools. */
+export function withOwnTools(
+  { layers, grants }: Policy,
+  tools: readonly { readonly name: string; readonly action: string }[],
+): Policy {
+  const extend = (rule: PolicyRule): PolicyRule => {
+    if (rule.effect === 'allow') return rule;
+    const named = tools.filter(({ name }) => appliesToTool(rule, name));
+    return { ...rule, tools: [...rule.tools, ...named.flatMap(({ action }) => actionsOfTool(action, rule.effect))] };
+  };
+  return { layers: layers.map((layer) => ({ ...layer, rules: layer.rules.map(extend) })), grants };
 }
 
 function brokenText(diagnostics: readonly Diagnostic[]): string {

@@ -23,9 +23,7 @@ export function planEdit(action: OfType<Action, 'edit_file'>, placed: ResolvedPa
   if (read.type === 'failed') return hostFailure(read.code, `${file} ${fileProblemText(read)}`);
   if (!isUtf8(read.bytes)) return hostFailure('file/not-utf8', `${file} is not UTF-8 text`);
   const before = read.bytes.toString('utf8');
-  const usesCrlf = before.includes('\r\n') && !/(?<!\r)\n/.test(before);
-  const fitted = (text: string): string => (usesCrlf ? text.replaceAll(/\r?\n/g, '\r\n') : text);
-  const [oldText, newText] = [fitted(action.oldText), fitted(action.newText)];
+  const { oldText, newText, content } = replacePassage(before, action);
   if (oldText === '')
     return hostFailure('input/invalid', 'old_text is empty', 'copy the passage to replace, or write the whole file');
   if (oldText === newText) return hostFailure('input/invalid', 'old_text and new_text are the same', 'change new_text');
@@ -40,12 +38,22 @@ export function planEdit(action: OfType<Action, 'edit_file'>, placed: ResolvedPa
         ? 'read the file and copy the passage exactly, with its spaces and line ends'
         : 'add the lines around it until it is unique',
     );
-  // No replacement patterns such as $&: the text is inserted as it is.
-  const content = before.replace(oldText, () => newText);
   return {
     write: { type: 'write_file', path: action.path, content },
     preview: { before, digest: `sha256:${sha256(read.bytes)}` },
   };
+}
+
+/** Replaces the first occurrence of the passage, with both texts in the line ends of the file. */
+export function replacePassage(
+  before: string,
+  action: Pick<OfType<Action, 'edit_file'>, 'oldText' | 'newText'>,
+): { readonly oldText: string; readonly newText: string; readonly content: string } {
+  const usesCrlf = before.includes('\r\n') && !/(?<!\r)\n/.test(before);
+  const fitted = (text: string): string => (usesCrlf ? text.replaceAll(/\r?\n/g, '\r\n') : text);
+  const [oldText, newText] = [fitted(action.oldText), fitted(action.newText)];
+  // No replacement patterns such as $&: the text is inserted as it is.
+  return { oldText, newText, content: before.replace(oldText, () => newText) };
 }
 
 /** A lone surrogate: it would match half of a pair, and cannot be written as UTF-8. */

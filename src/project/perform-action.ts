@@ -10,8 +10,8 @@ import { writeFile, type WritePreview } from './write-file.ts';
 
 /** What was decided about an action before it is performed. */
 export interface ActionRights {
-  /** Whether a search may read a file, by all of its names. Rules may name absolute paths, which only project files have. */
-  readonly maySearch: (names: readonly { readonly path: string; readonly absolute?: string }[]) => boolean;
+  /** Whether a search may read a file, by all of its names. */
+  readonly maySearch: (names: readonly { readonly shown: string; readonly absolute: string }[]) => boolean;
   readonly request: Pick<NetworkRequestOptions, 'grants' | 'decideHost'> | undefined;
   /** What the person saw before a write. */
   readonly preview: WritePreview | undefined;
@@ -29,7 +29,7 @@ export async function performHostAction(
   const { request, preview, signal } = rights;
   if (action.type === 'network_request' && request !== undefined) return networkRequest(action, { ...request, signal });
   if (path === undefined) throw new TypeError(`${action.type} needs a path`);
-  const { place, root } = path;
+  const { place, root, relative, shown } = path;
   const absolute = (name: string): string => `${root}/${name}`;
   // Only folders of the project are closed; the workspace and loaded skills are open.
   const isClosed = (folder: RelativePath): boolean =>
@@ -41,11 +41,14 @@ export async function performHostAction(
       return listDirectory(action, path, { isClosed });
     case 'grep': {
       const linked = place === 'project' ? openLinkedNames(root) : () => [];
+      // `shown` ends with the path below the root, and is `.` for the project itself.
+      const scheme = place === 'project' ? 0 : shown.length - relative.length;
       const isAllowed = (file: string): boolean => {
-        const names = [file, ...linked(absolute(file)).map((name) => name.slice(root.length + 1))];
-        return rights.maySearch(
-          names.map((name) => ({ path: name, absolute: place === 'project' ? absolute(name) : undefined })),
-        );
+        const found = absolute(file.slice(scheme));
+        return rights.maySearch([
+          { shown: file, absolute: found },
+          ...linked(found).map((name) => ({ shown: name.slice(root.length + 1), absolute: name })),
+        ]);
       };
       return grep(action, path, { isAllowed, isClosed, signal });
     }

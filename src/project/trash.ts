@@ -97,12 +97,12 @@ function prepareTrashPath(
   return isProblem(target) ? target : { base, path: target };
 }
 
-/** Links to the trash are resolved as in any path and must not lead outside. */
+/** A link to the trash is not followed: it could lead into `.git`. */
 function resolveTrash({ root, place }: ResolvedPath): string | undefined {
   const reading = toRelativePath(TRASH[place] ?? '');
   if (isProblem(reading)) return undefined;
   const resolved = resolveBeneath(root, reading, [root]);
-  return resolved.type === 'resolved' ? resolved.path : undefined;
+  return resolved.type === 'resolved' && resolved.path === reading ? resolved.path : undefined;
 }
 
 function put(root: string, file: string, text: string, { isNew = false } = {}): boolean {

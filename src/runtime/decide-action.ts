@@ -15,6 +15,7 @@ import type { Execution } from './execution/parts.ts';
 import type { ActionTarget } from './find-target.ts';
 import { realPath } from '#platform';
 import { openLinkedNames } from '#project';
+import { listResourcePlaces, openSkillPlaces } from './skill-places.ts';
 
 export interface ActionDecision {
   readonly decision: Decision;
@@ -61,7 +62,13 @@ export async function decideAction(
     project,
     isLoaded,
     skill,
-    place: target === undefined ? undefined : { shown: target.shown, absolute: target.absolute, isIgnored },
+    files: skill === undefined ? undefined : listResourcePlaces(action, skill, project),
+    place: target && {
+      shown: target.shown,
+      absolute: target.absolute,
+      isIgnored,
+      ...openSkillPlaces(active, project)({ absolute: target.absolute, isInProject: target.place === 'project' }),
+    },
     lock,
     ...program,
   });

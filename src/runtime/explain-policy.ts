@@ -1,12 +1,34 @@
 /** Explains the policy: the rules in force, and the decision about an action that is not performed. */
-import { type Decision, type SkillEntry, type Surroundings, namedIsolation } from '#core';
-import { decideAccesses, listAccesses, ownName, policyWithSkills, type ProgramFacts, type Access } from '#policy';
+import {
+  isOfKind,
+  isProblem,
+  namedIsolation,
+  type Action,
+  type Decision,
+  type Offer,
+  type SkillEntry,
+  type Surroundings,
+} from '#core';
+import {
+  decideAccesses,
+  fileAccesses,
+  listAccesses,
+  ownName,
+  policyWithSkills,
+  type Access,
+  type FilePlace,
+  type Policy,
+  type ProgramFacts,
+} from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
+import { resolveSkill } from '#skills';
 import { otherNames } from './decide-action.ts';
 import { isIgnoredFile } from './find-target.ts';
 import type { Runtime } from './runtime.ts';
 import { openSecrets } from './secrets/secrets.ts';
+import type { Session } from './session.ts';
+import { listResourcePlaces, openSkillPlaces } from './skill-places.ts';
 
 interface ShownLayer {
   readonly origin: Decision['origin'];
@@ -28,16 +50,9 @@ interface ExplainOptions {
   };
 }
 
-const PATH_TOOLS: ReadonlySet<string> = new Set([
-  'read_file',
-  'list_dir',
-  'grep',
-  'write_file',
-  'delete_file',
-  'host_input',
-]);
+const FILE_TOOLS: ReadonlySet<string> = new Set(['read_file', 'list_dir', 'grep', 'write_file', 'delete_file']);
 /** Tools that need approval to read what git ignores. */
-const IGNORING_TOOLS: ReadonlySet<string> = new Set(['read_file', 'grep']);
+const IGNORING_TOOLS: ReadonlySet<Action['type']> = new Set(['read_file', 'edit_file', 'grep'] as const);
 const PROGRAMS: ReadonlySet<string> = new Set(['run_command', 'run_script']);
 
 interface ExplainedPolicy {
@@ -49,21 +64,31 @@ interface ExplainedPolicy {
 /** The policy of a session in which these skills are active. */
 export async function explainPolicy(runtime: Runtime, active: readonly SkillEntry[]): Promise<ExplainedPolicy> {
   const { allowed_tools: allowedTools = 'restrict', sandboxed = 'ask' } = runtime.config.policy ?? {};
-  const session = await runtime.startSession();
-  const policy = policyWithSkills({ policy: session.policy, allowedTools }, active);
+  const session = await runtime.startSession({ host: {} });
   await session.close();
+  const policyFor = (skills: readonly SkillEntry[]): Policy =>
+    policyWithSkills({ policy: session.policy, allowedTools }, skills);
   return {
-    layers: policy.layers.map(({ origin, otherwise, rules }) => ({
+    layers: policyFor(active).layers.map(({ origin, otherwise, rules }) => ({
       origin,
       otherwise,
       rules: rules.map((rule) => ({ effect: rule.effect, rule: rule.text, origin: rule.origin })),
     })),
     decide: async ({ surroundings, tool, subject, reach }) => {
-      const name = ownName(tool);
+      const action = subject === undefined ? undefined : toAction(tool, subject, session, active);
+      const named =
+        action !== undefined && 'skill' in action ? resolveSkill(session.index, action.skill ?? '') : undefined;
+      // A skill that an action names narrows the policy, as in a call.
+      const involved = named === undefined || active.some(({ id }) => id === named.id) ? active : [...active, named];
       const secrets = openSecrets(runtime.config.secrets ?? {}, surroundings);
-      const program = PROGRAMS.has(name) ? programFacts(reach, active.flatMap(secrets.namesFor)) : {};
-      const accesses = await accessesFor(name, subject, { cwd: surroundings.cwd, program });
-      return decideAccesses(policy, accesses, { program, askedBy: 'model', sandboxed });
+      const program = PROGRAMS.has(ownName(tool))
+        ? programFacts(reach, (named === undefined ? active : [named]).flatMap(secrets.namesFor))
+        : {};
+      const accesses =
+        action === undefined
+          ? await nameAccesses(ownName(tool), subject, surroundings.cwd)
+          : await actionAccesses(action, { skill: named, active, cwd: surroundings.cwd, program });
+      return decideAccesses(policyFor(involved), accesses, { program, askedBy: 'model', sandboxed });
     },
   };
 }
@@ -79,32 +104,98 @@ function programFacts({ executor, writes, hosts }: ExplainOptions['reach'], secr
   };
 }
 
-async function accessesFor(
+/** The action of a call with this subject; undefined for what no action is for, such as `use_network`. */
+function toAction(
   tool: string,
-  subject: string | undefined,
-  { cwd, program }: { readonly cwd: string; readonly program: ProgramFacts },
+  subject: string,
+  { vocabulary, offer }: Pick<Session, 'vocabulary' | 'offer'>,
+  active: readonly SkillEntry[],
+): Action | undefined {
+  const name = ownName(tool);
+  const row = FILE_TOOLS.has(name) ? vocabulary.tools.find((each) => each.name === tool) : undefined;
+  // The tool of the vocabulary knows which files are those of a skill, or of the workspace.
+  const loaded = (): ReturnType<Offer['loaded']> =>
+    active.map(({ id, name: skill }) => ({ id, name: skill, files: [] }));
+  const called = row?.toActions({ path: subject, file: subject, pattern: '' }, { ...offer, loaded });
+  if (called !== undefined && !isProblem(called) && called[0] !== undefined) return called[0];
+  const { skill, path } = offer.locate(subject) ?? { skill: subject, path: '' };
+  switch (name) {
+    case 'run_command':
+      return { type: name, command: subject };
+    case 'run_script': {
+      const cut = subject.indexOf('/');
+      const [owner, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
+      return { type: name, skill: owner, script, args: [] };
+    }
+    case 'network_request':
+      return { type: name, url: subject.includes('://') ? subject : `https://${subject}` };
+    case 'read_file':
+    case 'list_dir':
+    case 'delete_file':
+      return { type: name, path: subject };
+    case 'grep':
+      return { type: name, path: subject, pattern: '' };
+    case 'write_file':
+      return { type: name, path: subject, content: '' };
+    case 'load_skill':
+      return { type: name, skill: subject };
+    case 'read_resource':
+      return { type: name, skill, path };
+    case 'list_resources':
+      return { type: name, skill, folder: path };
+    case 'select_documents':
+      return { type: name, skill, mode: 'add', documents: path === '' ? [] : [path] };
+    case 'get_script_path':
+      return { type: name, skill, script: path };
+    default:
+      return undefined;
+  }
+}
+
+interface ExplainContext {
+  readonly skill: SkillEntry | undefined;
+  readonly active: readonly SkillEntry[];
+  readonly cwd: string;
+  readonly program: ProgramFacts;
+}
+
+async function actionAccesses(
+  action: Action,
+  { skill, active, cwd, program }: ExplainContext,
 ): Promise<readonly Access[]> {
-  if (subject === undefined) return [{ tool, subject: { kind: 'none' } }];
-  if (tool === 'run_command') return listAccesses({ type: 'run_command', command: subject }, program);
-  if (tool === 'run_script') {
-    const cut = subject.indexOf('/');
-    const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
-    return listAccesses({ type: 'run_script', skill, script, args: [] }, program);
-  }
-  if (PATH_TOOLS.has(tool)) {
-    const named = [{ tool, subject: await pathSubject(tool, subject, cwd) }];
-    return [...named, ...otherNames(named, realPath(cwd))];
-  }
-  if (tool === 'network_request')
-    return listAccesses({ type: 'network_request', url: subject.includes('://') ? subject : `https://${subject}` }, {});
-  if (tool === 'load_skill') return [{ tool, subject: { kind: 'skill', id: subject, name: subject } }];
-  return [{ tool, subject: { kind: 'none' } }];
+  const place = isOfKind(action, 'host') && 'path' in action ? await findPlace(action, cwd, active) : undefined;
+  const accesses = await listAccesses(action, {
+    skill,
+    isLoaded: active.some(({ id }) => id === skill?.id),
+    files: skill === undefined ? undefined : listResourcePlaces(action, skill, cwd),
+    place,
+    ...program,
+  });
+  return [...accesses, ...otherNames(accesses, realPath(cwd))];
+}
+
+/** What no action is for: capabilities, host inputs, tools of servers. */
+async function nameAccesses(tool: string, subject: string | undefined, cwd: string): Promise<readonly Access[]> {
+  if (tool !== 'host_input' || subject === undefined) return [{ tool, subject: { kind: 'none' } }];
+  const place = (await findPlace({ type: 'read_file', path: subject }, cwd, [])) ?? { shown: subject };
+  const accesses = fileAccesses(tool, { ...place, isIgnored: false });
+  return [...accesses, ...otherNames(accesses, realPath(cwd))];
 }
 
 /** Resolves a path like the project tools do, because rules match resolved paths. A path outside the project is matched as written. */
-async function pathSubject(tool: string, subject: string, cwd: string): Promise<Access['subject']> {
-  const placed = resolvePath(subject, { project: cwd, skills: [] }, 'write');
-  if (placed.type !== 'resolved') return { kind: 'path', path: subject };
-  const isIgnored = IGNORING_TOOLS.has(tool) && (await isIgnoredFile(placed));
-  return { kind: 'path', path: placed.shown, absolute: placed.absolute, isIgnored };
+async function findPlace(
+  { type, path }: { readonly type: Action['type']; readonly path: string },
+  cwd: string,
+  active: readonly SkillEntry[],
+): Promise<FilePlace | undefined> {
+  const places = { project: cwd, skills: active };
+  // Only what exists can be read, and only a file that may not exist yet can be written.
+  const placed = (['read', 'write'] as const)
+    .map((purpose) => resolvePath(path, places, purpose))
+    .find((resolved) => resolved.type === 'resolved');
+  if (placed === undefined) return undefined;
+  const { shown, absolute } = placed;
+  const isIgnored = IGNORING_TOOLS.has(type) && (await isIgnoredFile(placed));
+  const names = openSkillPlaces(active, cwd)({ absolute, isInProject: placed.place === 'project' });
+  return { shown, absolute, isIgnored, ...names };
 }

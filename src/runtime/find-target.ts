@@ -4,14 +4,15 @@ import {
   failure,
   isForModel,
   isOfKind,
+  isProblem,
   isSkillError,
   nearest,
   quoted,
   SkillError,
+  toRelativePath,
   type Action,
   type ActionOfKind,
   type ActionProblem,
-  type OfType,
   type SkillEntry,
 } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
@@ -52,14 +53,19 @@ export async function findTarget(action: Action, context: ActionContext): Promis
   const name = 'skill' in action ? action.skill : undefined;
   if (name === undefined) return {};
   const target = await findSkill(name, 'source' in action ? action.source : undefined, context);
-  return action.type === 'run_script' && 'skill' in target ? (missingScript(action, target.skill) ?? target) : target;
+  return 'skill' in target ? (fileProblem(action, target.skill) ?? target) : target;
 }
 
-/** A script that does not exist is reported before a person is asked about it. Other problems of its file are found in the copy that runs. */
-function missingScript(
-  { script, anywhere }: OfType<Action, 'run_script'>,
-  skill: SkillEntry | undefined,
-): ActionProblem | undefined {
+/**
+ * A path that is not one of the skill, and a script that does not exist, are reported before a person is asked. Other problems of a script
+ * are found in the copy that runs.
+ */
+function fileProblem(action: Action, skill: SkillEntry | undefined): ActionProblem | undefined {
+  if (action.type !== 'read_resource' && action.type !== 'run_script') return undefined;
+  const asked = toRelativePath(action.type === 'run_script' ? action.script : action.path);
+  if (isProblem(asked)) return asked;
+  if (action.type === 'read_resource') return undefined;
+  const { script, anywhere } = action;
   const found = skill === undefined ? undefined : findScript(skill, script, anywhere);
   return found?.type === 'failed' && found.failure.code === 'script/unknown' ? found.failure : undefined;
 }

@@ -1,10 +1,13 @@
 import type { ActionOfKind, Observation } from '#core';
-import { decide, requestRights, type Policy } from '#policy';
+import { decide, fileAccesses, requestRights, type Policy } from '#policy';
 import { performHostAction, type ActionRights, type previewWrite } from '#project';
+import type { openSkillPlaces } from './skill-places.ts';
 
 export interface HostRights extends Pick<ActionRights, 'preview' | 'isClosed' | 'signal'> {
   /** Decides about further files of a search and further hosts of a request. */
   readonly policy: Policy;
+  /** Which files belong to loaded skills. */
+  readonly skillPlace: ReturnType<typeof openSkillPlaces>;
   /** Whether a person approved exactly this action. */
   readonly isApproved: boolean;
 }
@@ -13,14 +16,16 @@ export interface HostRights extends Pick<ActionRights, 'preview' | 'isClosed' | 
 export function performAllowed(
   action: ActionOfKind<'host'>,
   path: Parameters<typeof previewWrite>[0] | undefined,
-  { policy, isApproved, ...rights }: HostRights,
+  { policy, isApproved, skillPlace, ...rights }: HostRights,
 ): Promise<Observation> {
   return performHostAction(action, path, {
     ...rights,
     maySearch: (names) =>
       decide(
         policy,
-        names.map((name) => ({ tool: 'grep', subject: { kind: 'path', ...name } })),
+        names.flatMap((name) =>
+          fileAccesses('grep', { ...name, ...skillPlace({ ...name, isInProject: path?.place === 'project' }) }),
+        ),
       ).effect === 'allow',
     request: action.type === 'network_request' ? requestRights(policy, action, isApproved) : undefined,
   });

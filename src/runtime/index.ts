@@ -21,6 +21,7 @@ export type { ExecutionOptions } from './execution/parts.ts';
 export { examineExecutors } from './execution/executors.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { writeResults } from './execution/take-outputs.ts';
+export { restoreFiles, type RecordedStep } from './execution/restore-files.ts';
 export { temporaryFolder } from './temporary-folder.ts';
 
 // Configuration, secrets and trust.

@@ -2,6 +2,7 @@
 import {
   estimateTokens,
   escapeXml,
+  printable,
   type Observation,
   type ShownContent,
   type OfType,
@@ -89,8 +90,13 @@ function measured(text: string): Pick<ShownContent, 'characters' | 'tokens'> {
 
 type LoadedContent = Parameters<Vocabulary['showLoaded']>[0];
 
+type LoadedDocument = LoadedContent['documents'][number] & {
+  /** Where the text continues if it is cut. */
+  readonly next?: number;
+};
+
 /** Texts of the loaded skills by id; the session state holds only digests. */
-export type Contents = ReadonlyMap<string, LoadedContent>;
+export type Contents = ReadonlyMap<string, LoadedContent & { readonly documents: readonly LoadedDocument[] }>;
 
 /** Drops texts of unloaded skills, so that memory stays bounded. */
 export function stillLoaded(contents: Contents, { loaded }: SessionState): Contents {
@@ -116,12 +122,13 @@ export function withSkill(
   return new Map([...contents, [id, content]]);
 }
 
-/** Adds the documents that were read and drops those that are not selected. */
+/** Adds the documents that were read, from the offset on, and drops those that are not selected. */
 export function withDocuments(
   contents: Contents,
   id: string,
   selected: OfType<Action, 'select_documents'>['documents'],
-  read: readonly OfType<Observation, 'skill-loaded'>['documents'][number][],
+  read: readonly ReadDocument[],
+  offset = 0,
 ): Contents {
   const content = contents.get(id);
   if (content === undefined) return contents;
@@ -129,14 +136,39 @@ export function withDocuments(
   const isRead = (path: string): boolean => read.some(({ report }) => report.path === path);
   const documents = [
     ...content.documents.filter(({ path }) => isSelected(path) && !isRead(path)),
-    ...read.map(({ text, report }) => ({ path: report.path, text, digest: report.digest })),
+    ...read.map((document) => withPart(content.documents, document, offset)),
   ].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return new Map([...contents, [id, { ...content, documents }]]);
 }
 
+type ReadDocument = OfType<Observation, 'skill-loaded'>['documents'][number];
+
+/** A part of a document joins the part that is known, which the model would lose otherwise. */
+function withPart(known: readonly LoadedDocument[], { text, report }: ReadDocument, offset: number): LoadedDocument {
+  const { path, digest, next } = report;
+  if (offset === 0) return { path, text, digest, next };
+  const before = known.find((document) => document.path === path && document.digest === digest);
+  const lead = `[from character ${String(offset)} on]\n`;
+  if (before === undefined) return { path, text: `${lead}${text}`, digest, next };
+  if (before.next === offset) return { ...before, text: `${before.text}${text}`, next };
+  return before.text.includes(text) ? before : { ...before, text: `${before.text}\n${lead}${text}`, next };
+}
+
 /** The loaded texts, most recently used first. */
 export function activeContents({ loaded }: SessionState, contents: Contents): readonly LoadedContent[] {
-  return loaded.toReversed().flatMap(({ skill }) => contents.get(skill.id) ?? []);
+  return loaded.toReversed().flatMap(({ skill }) => {
+    const content = contents.get(skill.id);
+    return content === undefined ? [] : [{ ...content, documents: content.documents.map(withCutLine) }];
+  });
+}
+
+/** A system message has no separate notes. */
+function withCutLine({ path, text, digest, next }: LoadedDocument): LoadedContent['documents'][number] {
+  return {
+    path,
+    digest,
+    text: next === undefined ? text : `${text}\n[${printable(path)} continues at offset ${String(next)}]`,
+  };
 }
 
 /** The content that a skill and its documents show to the model. */

@@ -20,6 +20,7 @@ import { activeSkills, type ActionContext } from './action-context.ts';
 import { whenAllowed, type AllowedAction } from './allow-action.ts';
 import { findTarget } from './find-target.ts';
 import { readSkill, toSkillIdentity } from './skill-actions.ts';
+import { openSkillPlaces } from './skill-places.ts';
 
 /** Takes one action through all stages: find, decide, ask, do, observe, record. Expected failures are observations too. */
 export async function performAction(action: Action, context: ActionContext): Promise<Observation> {
@@ -121,7 +122,8 @@ async function doAction(
     const isClosed = (place: { readonly absolute: string; readonly shown: string }): boolean =>
       context.askedBy === 'model' && context.host?.closed.refusal(place, active) !== undefined;
     const preview = edit?.preview ?? approval?.preview;
-    const rights = { policy, isApproved: approval !== undefined, preview, isClosed, signal };
+    const skillPlace = openSkillPlaces(active, context.host?.project);
+    const rights = { policy, isApproved: approval !== undefined, preview, isClosed, skillPlace, signal };
     return performAllowed(action, path, rights);
   }
   if (isOfKind(action, 'program') && execution !== undefined) {

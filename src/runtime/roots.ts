@@ -129,7 +129,12 @@ export function defaultRoots({
       diagnostics.push(diagnose({ code: 'config/not-for-project', path: root.path, message, hint }, 'lenient'));
     }
   }
-  for (const root of found) keep(root, 'found');
+  const own = found.filter(({ source }) => !isProjectSource(source)).map(locate);
+  for (const root of found) {
+    // A link of the project to a root of others makes nothing its own.
+    const isOthers = isProjectSource(root.source) && own.some((folder) => isInside(folder, locate(root)));
+    if (!isOthers) keep(root, 'found');
+  }
   return {
     roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
     diagnostics,
@@ -218,4 +223,10 @@ export function isAddress(root: string): boolean {
 function expandHome(root: string, home: string | undefined): string {
   if (!isUsable(home)) return root;
   return root === '~' || root.startsWith('~/') ? path.join(home, root.slice(1)) : root;
+}
+
+/** Folders of our own state in a project, and of its records, which programs never see: under these names, and where links lead. */
+export function recordFolders(project: string, records = '.agent/runs'): readonly string[] {
+  const own = ['.agent', '.agent/artifacts', '.agent/evals', '.agent/runs', '.agent/trash'];
+  return [...own, records].map((name) => path.resolve(project, name));
 }

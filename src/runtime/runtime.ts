@@ -26,7 +26,7 @@ import {
   type Catalog,
   type SkillIndex,
 } from '#skills';
-import { projectTop } from './roots.ts';
+import { projectTop, recordFolders } from './roots.ts';
 import { cacheDirectory, type openTreeDigests } from '#platform';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { openUsableIndex } from './unusable-skills.ts';
@@ -160,8 +160,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
     cacheDir,
     project: surroundings.cwd,
-    records:
-      loaded.config.runs?.directory === undefined ? [] : [path.resolve(surroundings.cwd, loaded.config.runs.directory)],
+    records: recordFolders(surroundings.cwd, loaded.config.runs?.directory),
     engine: surroundings.env['DOCKER_HOST'],
     user: { env: surroundings.env, home: surroundings.home },
     mountRules: {

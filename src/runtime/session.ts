@@ -156,7 +156,8 @@ export function openSession(parts: SessionParts): Session {
     if (observation.type === 'documents-selected') {
       const { skill, selected, unshown } = observation;
       record({ type: 'documents-select', skill, selected, unshown });
-      contents = withDocuments(contents, observation.skill.id, observation.selected, observation.documents);
+      const offset = action.type === 'select_documents' ? action.offset : undefined;
+      contents = withDocuments(contents, skill.id, selected, observation.documents, offset);
     }
     for (const shown of shownBy(observation)) {
       const isInSystemMessage =

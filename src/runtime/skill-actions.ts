@@ -31,8 +31,8 @@ export interface ReadingLimits {
   readonly body: Parameters<typeof loadSkill>[1];
   /** Characters of a file in one answer; absent: the default of the loader, and no limit of its own for a document. */
   readonly resource: number | undefined;
-  /** Characters of all documents of one answer, so that `*` cannot fill the context. */
-  readonly documents: number;
+  /** Characters of all documents of one answer; absent: the default, which cuts no document that is named. */
+  readonly documents: number | undefined;
 }
 
 export function readingLimits({ security }: Config): ReadingLimits {
@@ -43,7 +43,7 @@ export function readingLimits({ security }: Config): ReadingLimits {
       onTooLong: security?.oversized_body ?? 'cut',
     },
     resource: security?.max_resource_characters,
-    documents: security?.max_documents_characters ?? 48_000,
+    documents: security?.max_documents_characters,
   };
 }
 
@@ -81,7 +81,8 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
   // A caller that lost the instructions has lost the documents with them.
   const earlier = status === 'new' ? before?.documents : undefined;
-  const documents = chooseDocuments(skill, { files, unusable: body.unusable }, action.documents ?? earlier ?? [], {
+  const wanted = action.documents ?? earlier ?? [];
+  const documents = chooseDocuments(skill, { files, unusable: body.unusable }, wanted, {
     before: status === 'repeated' ? before : undefined,
     limits: context.limits,
   });
@@ -107,7 +108,9 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
     files,
     filesCut,
     documents: documents.shown,
-    ...(action.documents === undefined ? {} : { selected: documents.selected, unshown: unshown(documents) }),
+    ...(wanted.length === 0 && action.documents === undefined
+      ? {}
+      : { selected: documents.selected, unshown: unshown(documents, status === 'repeated' ? before : undefined) }),
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
   } satisfies OfType<Observation, 'skill-loaded'>;
@@ -216,7 +219,7 @@ function select(
     skill: toSkillIdentity(skill),
     mode,
     selected,
-    unshown: selected === '*' ? unshown(documents, loaded) : undefined,
+    unshown: unshown({ ...documents, selected }, loaded),
     documents: documents.shown,
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     ...(documents.notes.length === 0 ? {} : { notes: documents.notes }),
@@ -230,6 +233,11 @@ function script(action: OfType<Action, 'get_script_path'>, skill: SkillEntry): O
   return { type: 'script-found', action: action.type, skill: toSkillIdentity(skill), path, isExecutable };
 }
 
+/** The documents that `*` selects. */
+export function listDocuments({ dir, file }: SkillEntry): readonly string[] {
+  return documentPaths(listSkillFiles(dir).files, file);
+}
+
 /** The `.md` and `.txt` files of a skill except SKILL.md. */
 function documentPaths(
   files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
@@ -240,9 +248,9 @@ function documentPaths(
 
 interface ChosenDocuments {
   readonly shown: readonly OfType<Observation, 'skill-loaded'>['documents'][number][];
-  /** Shown now or before; `*` where all are wanted. */
+  /** Those that can be read; `*` where all are wanted. */
   readonly selected: DocumentSelection;
-  /** Wanted and not shown. */
+  /** Wanted, and shown neither now nor before. */
   readonly unshown: readonly string[];
   /** Readable, but beyond the limit of this answer. */
   readonly omitted: readonly string[];
@@ -255,8 +263,13 @@ interface DocumentContext {
   readonly offset?: number;
 }
 
+/** Characters of all documents of one answer, so that `*` cannot fill the context. */
+const MAX_DOCUMENTS_CHARACTERS = 48_000;
+/** A document without a limit of its own; a larger one cannot be read. */
+const WHOLE_DOCUMENT = { maxCharacters: Infinity, maxBytes: 2_000_000 };
+
 /**
- * Reads the wanted documents in order, up to the limit. A document that is missing or cannot be read is a note, because the
+ * Reads the wanted documents in order, up to the limit: one that does not fit beside others is selected and shown by a later call. A document that is missing or cannot be read is a note, because the
  * instructions are useful without it. Documents that were shown before are not sent again, unless an offset asks for a part.
  */
 function chooseDocuments(
@@ -269,13 +282,15 @@ function chooseDocuments(
   const paths = selection === '*' ? all : [...new Set(selection)].toSorted();
   const { documents = [], unshown: notShown = [] } = before ?? {};
   const isShown = (path: string): boolean =>
-    offset === undefined && (documents === '*' ? !notShown.includes(path) : documents.includes(path));
+    offset === undefined && (documents === '*' || documents.includes(path)) && !notShown.includes(path);
   const shown: OfType<Observation, 'skill-loaded'>['documents'][number][] = [];
   const selected: string[] = [];
   const omitted: string[] = [];
   const notes: string[] = [];
-  const perDocument = limits.resource ?? Infinity;
-  let room = limits.documents;
+  let room = limits.documents ?? MAX_DOCUMENTS_CHARACTERS;
+  // A document that is named is shown whole, unless a setting bounds it.
+  const ownLimit = limits.resource ?? Infinity;
+  const firstLimit = selection === '*' ? room : (limits.documents ?? Infinity);
   for (const path of paths) {
     const refused = unusable.find((one) => one.path === path);
     if (refused !== undefined) {
@@ -292,26 +307,34 @@ function chooseDocuments(
       selected.push(path);
       continue;
     }
-    const read = readResourceFile(skill, path, { maxCharacters: Math.min(room, perDocument), offset });
-    if (read.type === 'failed') notes.push(`${quoted(path)} is not shown: ${read.failure.message}`);
-    else if (read.report.truncated && shown.length > 0 && room < perDocument) omitted.push(path);
+    const isFirst = shown.length === 0;
+    const maxCharacters = Math.min(isFirst ? firstLimit : room, ownLimit);
+    const limit = maxCharacters === Infinity ? WHOLE_DOCUMENT : { maxCharacters };
+    const read = readResourceFile(skill, path, { ...limit, offset });
+    if (read.type === 'failed') {
+      notes.push(`${quoted(path)} is not shown: ${read.failure.message}`);
+      continue;
+    }
+    selected.push(path);
+    if (read.report.truncated && !isFirst && room < ownLimit) omitted.push(path);
     else {
       shown.push({ text: withoutOurTags(read.text), report: read.report });
-      selected.push(path);
-      room -= read.text.length;
+      room = Math.max(0, room - read.text.length);
     }
   }
-  const missing = paths.filter((path) => !selected.includes(path));
+  const missing = paths.filter((path) => !selected.includes(path) || omitted.includes(path));
   return { shown, selected: selection === '*' ? '*' : selected, unshown: missing, omitted, notes };
 }
 
-/** What is not shown of a selection of all documents; undefined where all are. `before` is the selection that a call adds to. */
+/** What is not shown of a selection; undefined where all is. `before` is the selection that a call changes. */
 function unshown(
   { selected, unshown: missing, shown }: ChosenDocuments,
   before?: Pick<LoadedSkill, 'unshown'>,
 ): readonly string[] | undefined {
   const isShown = (path: string): boolean => shown.some(({ report }) => report.path === path);
-  const rest = selected === '*' ? missing : (before?.unshown ?? []).filter((path) => !isShown(path));
+  const isSelected = (path: string): boolean => selected === '*' || selected.includes(path);
+  const wanted = [...new Set([...(before?.unshown ?? []), ...missing])].toSorted();
+  const rest = wanted.filter((path) => isSelected(path) && !isShown(path));
   return rest.length === 0 ? undefined : rest;
 }
 

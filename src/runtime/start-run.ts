@@ -190,6 +190,7 @@ function openRecord(
     ...(openPlace === undefined ? { claim: claimRun } : {}),
     sync: source.config.runs?.sync ?? 'none',
     redactor,
+    project: source.project,
     owner: source.owner(),
     openPlace,
     sealKey: key,

@@ -21,7 +21,15 @@ import {
   type VocabularyName,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
-import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
+import {
+  decide,
+  openPolicies,
+  openRunAnswers,
+  withOwnTools,
+  type Policy,
+  type RunAnswers,
+  type SessionPolicy,
+} from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
@@ -280,16 +288,24 @@ function allowedToolsUse(
 
 function buildPolicy(
   { policy, config }: SessionSource,
-  { policy: session = {}, execution, parent }: SessionOptions,
+  { policy: session = {}, execution, parent, vocabulary }: SessionOptions,
 ): Policy {
-  if (parent !== undefined) return policy(session, { parent: parent.policy });
-  return policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) });
+  const built =
+    parent === undefined
+      ? policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) })
+      : policy(session, { parent: parent.policy });
+  return typeof vocabulary === 'object' ? withOwnTools(built, vocabulary.tools) : built;
 }
 
 /** Enabling execution allows running programs, and the host inputs, hosts, secrets, packages and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
-  if (execution.opens !== undefined && execution.opens !== true) return [];
+  // A person who names a package wants it installed, also where each program is asked about.
+  const packages = (execution.packages?.with ?? []).map((text) => {
+    const read = readPackage(text);
+    return `install_packages(${isProblem(read) ? text : packageArgument({ ...read, text: read.name })})`;
+  });
+  if (execution.opens !== undefined && execution.opens !== true) return packages;
   const files = (execution.hostInputs ?? []).map((file) => file.replace(/(?<!^)\/+$/, ''));
   return [
     'run_script',
@@ -300,10 +316,7 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
     ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
-    ...(execution.packages?.with ?? []).map((text) => {
-      const read = readPackage(text);
-      return `install_packages(${isProblem(read) ? text : packageArgument({ ...read, text: read.name })})`;
-    }),
+    ...packages,
   ];
 }
 

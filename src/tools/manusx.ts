@@ -146,7 +146,7 @@ export const manusx: Vocabulary = {
       ...documents.map((document) => `${DOCUMENT} ${printable(document.path)}\n\n${inert(document.text.trim())}`),
     ].join('\n\n'),
   toFailure(failed, { action }) {
-    const { subject } = unknownSkill(failed, `Skill '${askedSkill(action)}' not found`);
+    const { subject } = unknownSkill(failed, `Skill '${askedSkill(action, '')}' not found`);
     return subject === undefined
       ? { success: false, message: failureText(failed) }
       : { success: false, message: cleanText(subject), hint: failureHint(failed) };

@@ -84,8 +84,9 @@ const loadAsset: ToolRow = singleAction({
   toAction({ skill_name: skill, relative_path: path, offset }) {
     const reading = toRelativePath(path);
     if (isProblem(reading)) return reading;
-    // `load_skill` is continued by an offset where the user limits its length.
-    if (!isBelow(reading, FOLDERS) && !(reading === 'SKILL.md' && offset !== undefined))
+    // The note of a cut `load_skill` names the offset that continues it.
+    const isRest = reading === 'SKILL.md' && offset !== undefined && offset > 0;
+    if (!isBelow(reading, FOLDERS) && !isRest)
       return failure('path/not-offered', `${quoted(reading)} is not below references/, assets/ or scripts/`, {
         hint: 'list the assets of the skill and use one of their paths',
       });
@@ -129,8 +130,8 @@ const listSkills: ToolRow = {
   action: 'search_skills',
   schema: () => jsonSchema.section('Nothing.', {}),
   isOffered: always,
-  // The folders are part of the offer: there is nothing to perform.
-  toActions: () => [],
+  // The folders are part of the offer. The search makes the call one that rules reach and records show.
+  toActions: () => [{ type: 'search_skills', query: '', n: 1 }],
   toResult: (_, { folders }) => folders.toSorted(),
 };
 

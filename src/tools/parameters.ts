@@ -80,12 +80,23 @@ export function lineRange(from: number | undefined, to: number | undefined): OfT
 /** Resolves a path to a skill and a file, or explains why it does not resolve. */
 export function located(path: string, offer: Offer): NonNullable<ReturnType<Offer['locate']>> | ActionProblem {
   const found = offer.locate(path);
-  if (found !== undefined) return found;
+  if (found !== undefined) return withTrailingSpace(found, path, offer);
   const [first = ''] = path.replace(/^[./\\]+/, '').split(/[/\\]/);
   return failure('path/not-offered', `${quoted(path)} is not inside any skill`, {
     hint: 'use <skill>/<path in the skill>, or the absolute path of a file in the skill folder',
     nearest: nearest(first, offer.skills),
   });
+}
+
+/** Spaces after a path are a slip of the model, unless the loaded skill lists a file whose name ends with them. */
+function withTrailingSpace(
+  found: NonNullable<ReturnType<Offer['locate']>>,
+  path: string,
+  offer: Offer,
+): NonNullable<ReturnType<Offer['locate']>> {
+  const exact = `${found.path}${path.slice(path.trimEnd().length)}`;
+  const isListed = offer.loaded().some(({ id, files }) => id === found.skill && files.includes(exact));
+  return isListed ? { ...found, path: exact } : found;
 }
 
 /** Where to continue a file; every tool that reads has it, so that no part of a file is unreachable. */

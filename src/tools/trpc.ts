@@ -38,7 +38,7 @@ const documentParameters = {
 };
 
 const continueWith: ContinueCall = (skill, path, offset) =>
-  `skill_select_docs(skill=${skill}, docs=[${path}], mode=add, offset=${String(offset)})`;
+  `skill_select_docs(skill=${skill}, docs=[${path}], mode=add${offset === 0 ? '' : `, offset=${String(offset)}`})`;
 
 const load: ToolRow = singleAction({
   name: 'skill_load',

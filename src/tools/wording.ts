@@ -38,10 +38,10 @@ export function failureHint(failed: ActionFailed, wording: Wording = {}): string
   return cleanText(sentences.join(' '));
 }
 
-/** The requested skill, if the action names one. */
-export function askedSkill(action: Action | undefined): string {
+/** The requested skill, if the action names one; `empty` stands for no name. */
+export function askedSkill(action: Action | undefined, empty = '(empty name)'): string {
   const name = action !== undefined && 'skill' in action ? (action.skill ?? '') : '';
-  return name.trim() === '' ? '(empty name)' : printable(sliceStart(name, LONGEST_NAME));
+  return name.trim() === '' ? empty : printable(sliceStart(name, LONGEST_NAME));
 }
 
 /** To the systems that ours stands for, a skill that is hidden until the user trusts it is unknown. Our reason follows their words. */
@@ -94,10 +94,14 @@ export function documentNotes(
   { skill, documents, omitted = [] }: Pick<SkillLoaded, 'skill' | 'documents' | 'omitted'>,
   continueWith: ContinueCall,
 ): readonly string[] {
-  const names = omitted.map((path) => printable(path)).join(', ');
+  const names = omitted.map((path) => printable(path));
+  const [first = ''] = names;
+  const call = continueWith(printable(skill.name), first, 0);
   return [
     ...documents.flatMap(({ report }) => cutNotes(skill, report, continueWith)),
-    ...(omitted.length === 0 ? [] : [`not shown, because the answer is full: ${names}; request them separately`]),
+    ...(omitted.length === 0
+      ? []
+      : [`not shown, because the answer is full: ${names.join(', ')}; continue with ${call}`]),
   ];
 }
 

@@ -24,6 +24,22 @@ const recorded = async (): Promise<readonly JournalLine[]> => {
 };
 
 describe('the record of an agent', () => {
+  test('names a refused call by the tool of the vocabulary, as the answer and the reason do', async () => {
+    const { agent } = await world();
+    const run = { execution: { executor: 'local', artifacts: false, opens: false } } as const;
+    const shell = { calls: [['shell_exec', { command: 'echo a' }]] } as const;
+    const stopped = await agent({ model: played([shell]), vocabulary: 'manusx', unapproved: 'stop', run });
+    expect(stopped.reason).toMatch(/^shell_exec needs approval/);
+    expect(readRun(stopped.path ?? '').info.reason).toBe(stopped.reason);
+    expect(stopped.answer).toContain('This answer is incomplete: shell_exec needs approval');
+    expect(stopped.answer).not.toContain('run_command');
+    const answered = await agent({ model: played([shell, { text: 'No.' }]), vocabulary: 'manusx', run });
+    expect(answered).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringMatching(/^shell_exec was refused: shell_exec needs approval/),
+    });
+  });
+
   test('is a stream whose every event has a name', async () => {
     const lines = await recorded();
     const names: string[] = [];

@@ -101,7 +101,7 @@ describe('from a pipe', () => {
     await piped(folder, [...RULES, '--resume', 'last'], 'two\n');
     expect(recorded(folder).messages).toEqual(['one', 'two']);
     const { err } = await piped(folder, [...RULES, '--resume', 'last'], '/undo\nthree\n');
-    expect(err).toContain(', 2 messages;');
+    expect(err).toContain(', 2 messages\n');
     expect(recorded(folder).messages).toEqual(['one', 'three']);
     const third = [...RULES, '--resume', first?.id ?? ''];
     expect(await piped(folder, third, 'other\n')).toMatchObject({

@@ -130,6 +130,22 @@ describe('config explain', () => {
     expect(err).toBe('allow rules of a project grant nothing: they are exceptions to its own policy.default\n');
   });
 
+  test('shows where agents of a vocabulary place what they load, unless a layer sets it', async () => {
+    const words = ['config', 'explain', 'session.placement', '--json'];
+    const placement = async (...more: readonly string[]): Promise<unknown> => {
+      const { settings } = json((await cli(folder, [...words, ...more])).out) as {
+        readonly settings: readonly { readonly value: unknown; readonly layer: string }[];
+      };
+      return settings.map(({ value, layer }) => [value, layer]);
+    };
+    const trpc = ['--set', 'vocabulary=trpc'];
+    expect([
+      await placement(),
+      await placement(...trpc),
+      await placement(...trpc, '--set', 'session.placement=tool-results'),
+    ]).toEqual([[['tool-results', 'built-in']], [['system', 'vocabulary']], [['tool-results', 'option']]]);
+  });
+
   test('knows keys without a value, and guesses those that are none', async () => {
     expect(await cli(folder, ['config', 'explain', 'model.provider'])).toMatchObject({
       status: 0,

@@ -4,12 +4,12 @@ import { openProgress } from '../../src/cli/terminal/progress.ts';
 import { openTerminal } from '../../src/cli/terminal/terminal.ts';
 
 /** Progress on a stderr of this kind, and what was written to it. */
-function progressOn({ isTTY = false, quiet = false, json = false, env = {} }) {
+function progressOn({ isTTY = false, quiet = false, json = false, isLogged = true, env = {} }) {
   let written = '';
   const stderr = { isTTY, write: (text: string) => void (written += text) };
   const stdout = { write: (text: string) => expect.unreachable(text) };
   const terminal = openTerminal({ streams: { stdout, stderr }, env, color: 'never', quiet, json });
-  return { progress: openProgress(terminal), written: () => written };
+  return { progress: openProgress(terminal, { isLogged }), written: () => written };
 }
 
 /** Two minutes of work that reports a number every second. */
@@ -26,7 +26,7 @@ describe('progress', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('is a line from time to time where there is no terminal, also with --json', () => {
+  test('of an evaluation is a line from time to time where there is no terminal, also with --json', () => {
     const lines = '10 of 200\n40 of 200\n70 of 200\n100 of 200\n';
     for (const kind of [
       {},
@@ -40,8 +40,8 @@ describe('progress', () => {
     }
   });
 
-  test('is silent with --quiet, and for work that ends soon', () => {
-    for (const kind of [{ quiet: true }, { quiet: true, isTTY: true }]) {
+  test('is silent with --quiet, without a terminal in other commands, and for work that ends soon', () => {
+    for (const kind of [{ quiet: true }, { quiet: true, isTTY: true }, { isLogged: false }]) {
       const open = progressOn(kind);
       work(open);
       expect(open.written()).toBe('');

@@ -60,6 +60,14 @@ describe('runs resume', () => {
     expect(await again('--budget', 'turns=6', '--quiet')).toMatchObject({ status: 0, err: '' });
   });
 
+  test('says that the workspace is new if a program had run', async () => {
+    const run = { execution: { executor: 'local', artifacts: false } } as const;
+    const count: Line = { calls: [['run_script', { skill: 'report', script: 'count.sh' }]] };
+    const { resume } = await ended([LOAD, count], { budget: { turns: 2 }, run });
+    const { err } = await resume('--budget', 'turns=6', '--executor', 'local');
+    expect(err).toContain('note: "continued in a new workspace; files that programs made or changed are gone');
+  });
+
   test('repeats what programs could reach in the command that continues a refused run', () => {
     const given = {
       project: 'write',

@@ -32,6 +32,28 @@ const distrustOf = ({ dir, project }: World): object => ({
 });
 
 describe('a skill of an untrusted project', () => {
+  test('is named on stderr, also where a skill of the user has its name', async () => {
+    const at = world();
+    writeSkill(path.join(at.project, '.agent/skills/mine'), { description: 'Is of the project.' });
+    const { status, out, err } = await at.run('call', 'load_skill', '{"skill": "mine"}', '--log', 'quiet');
+    expect([status, out.includes('Is of the project'), err.split('\n')[0]]).toEqual([
+      0,
+      false,
+      'warning: 2 skills of this project are hidden from the model, because you have not trusted them: release, mine',
+    ]);
+  });
+
+  test('is refused by call with exit code 3, also where no other skill can be used', async () => {
+    const at = world();
+    const load = ['call', 'skill_load', '{"skill": "release"}', '--vocabulary', 'trpc'];
+    const beside = await at.run(...load);
+    rmSync(path.join(at.home, '.agent'), { recursive: true });
+    const alone = await at.run(...load);
+    expect([beside.status, alone.status]).toEqual([3, 3]);
+    expect(alone.err).toContain('1 skill is untrusted');
+    expect((await at.run('call', 'skill_run', '{}', '--vocabulary', 'trpc', '--executor', 'none')).status).toBe(1);
+  });
+
   verifies('POL-5', 'is marked by list, with the command that trusts it, and not after that', async () => {
     const at = world();
     const before = await at.run('list', '--source', 'project');

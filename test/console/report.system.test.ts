@@ -167,6 +167,26 @@ describe('the exported report', needs('chromium'), () => {
     ]);
   });
 
+  test('shows the verdict on each skill, and which results are in quarantine', async () => {
+    const quarantine = { until: '2026-12-31', passed: 1, of: 4 };
+    await open(
+      report([
+        result('a', { skill: 'tables' }),
+        result('b', { skill: '<b>maps', status: 'failed' }),
+        result('c', { skill: 'tables', status: 'failed', quarantine }),
+      ]),
+    );
+    const rows = await page.getByRole('region', { name: 'Verdict on each skill' }).locator('tbody tr').all();
+    expect(await Promise.all(rows.map((row) => row.locator('th, td').allTextContents()))).toEqual([
+      ['tables', 'INCOMPLETE: 1 passed, 1 in quarantine'],
+      ['<b>maps', 'valid, failed: 0 passed, 1 failed'],
+    ]);
+    expect(await page.locator('.failures li').allTextContents()).toEqual([
+      expect.stringMatching(/^failed\s*b/),
+      expect.stringMatching(/^failed\s*cin quarantine until 2026-12-31/),
+    ]);
+  });
+
   test('labels every number with its arm, so that they add up, and explains control skills', async () => {
     const live = { model: { id: 'm', way: 'live' } } as const;
     const failed = {
@@ -194,14 +214,28 @@ describe('the exported report', needs('chromium'), () => {
     await open(given, { view: () => VIEW, earlier });
     const rows = await page.getByRole('region', { name: 'Arms', exact: true }).locator('tbody tr').all();
     const cells = await Promise.all(rows.map((row) => row.locator('th, td').allTextContents()));
-    expect(cells.map((row) => row.slice(0, 8))).toEqual([
-      ['with the skill', '2', '1', '0', '0', '0', '3', expect.stringMatching(/^67 %/)],
+    expect(cells.map((row) => row.slice(0, 9))).toEqual([
+      ['with the skill', '2', '1', '0', '0', '0', '0', '3', expect.stringMatching(/^67 %/)],
       // Without the skill some checks cannot pass, so that a rate would say nothing.
-      ['without the skill', '0', '2', '0', '0', '0', '2', 'no score'],
+      ['without the skill', '0', '2', '0', '0', '0', '0', '2', 'no score'],
+    ]);
+    const costs = page.getByRole('region', { name: 'Cost of a run: mean and 95 % interval', exact: true });
+    const amounts = await Promise.all(
+      (await costs.locator('tbody tr').all()).map((row) => row.locator('th, td').allTextContents()),
+    );
+    const few = (text: string): string => `${text} (fewer than 6 cases)`;
+    expect(amounts).toEqual([
+      ['Tokens', few('1,050'), few('1,050'), few('+0')],
+      ['Tokens in', few('1,000'), few('1,000'), few('+0')],
+      ['Tokens from the cache', 'unknown', 'unknown', 'unknown'],
+      ['Tokens out', few('50'), few('50'), few('+0')],
+      ['Money', 'unknown', 'unknown', 'unknown'],
+      ['Latency', few('1.5 s'), few('1.5 s'), few('+0 ms')],
     ]);
     const shown = await page.locator('main').textContent();
     for (const words of [
       'm (live), scripted',
+      'No price for m',
       '2 of 3 cases tested a model',
       'Control skills were installed',
       '2026-11-01',

@@ -20,7 +20,7 @@ export const HOSTILE: readonly string[] = [
 
 /** Uses the text wherever a report has text. */
 export function hostileReport(text: string): EvalReport {
-  const statuses: readonly CaseStatus[] = ['passed', 'failed', 'error', 'skipped'];
+  const statuses: readonly CaseStatus[] = ['passed', 'error', 'skipped', 'failed'];
   const results = statuses.flatMap((status, place) =>
     (['with', 'without'] as const).flatMap((arm) => [
       result(`${text}${String(place)}`, {
@@ -29,6 +29,8 @@ export function hostileReport(text: string): EvalReport {
         place: { file: text, line: 1, column: 1 },
         input: text,
         tags: [text],
+        skill: text,
+        ...(place > 2 ? { quarantine: { until: text, passed: 1, of: 2 } } : {}),
         status,
         reason: text,
         checks: [check(text, { status, asked: text, found: text, events: [1] })],

@@ -10,6 +10,7 @@ import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { answerOf } from '../agent/support.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { load, makeCase, thinking, writeSkills } from './eval-world.ts';
 
@@ -85,7 +86,7 @@ async function judged(holds: (answer: string, question: string) => boolean) {
 const hasSkill = (system: string): boolean => system.includes('Works on tables');
 
 describe('an evaluation is not fooled by', () => {
-  test('tools that one arm lacks, or by a skill that is never loaded', async () => {
+  verifies('EVAL-14', 'tools that one arm lacks, or by a skill that is never loaded', async () => {
     const model = thinking((_asked, _turn, { tools }) => ({
       text: tools.some(({ name }) => name === 'search_skills') ? 'right' : 'wrong',
     }));
@@ -107,7 +108,7 @@ describe('an evaluation is not fooled by', () => {
     expect(verdict(report)).toBe('no clear difference');
   });
 
-  test('cases that run out of time because of the skill', async () => {
+  verifies('EVAL-14', 'cases that run out of time because of the skill', async () => {
     const slow = TOPICS.slice(0, 6);
     const model = thinking((asked, turn, { system }) => {
       const isSlow = slow.some((topic) => asked.includes(topic));

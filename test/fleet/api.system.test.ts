@@ -1,4 +1,6 @@
 /** The HTTP API of a fleet and its client: what is accepted, refused, stored and streamed. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { needs } from '../needs.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -58,6 +60,20 @@ describe('the API of a fleet', needs('postgresql'), () => {
       status: 400,
       text: expect.stringContaining('`before` names no run of this project'),
     });
+  });
+
+  test('two Host or Authorization headers are refused', async () => {
+    const { host } = new URL(world.url);
+    for (const headers of [
+      ['Host', host, 'Host', 'evil.example', 'Authorization', `Bearer ${key}`],
+      ['Host', host, 'Authorization', `Bearer ${key}`, 'Authorization', 'Bearer other'],
+    ]) {
+      const asked = request(new URL('/api/v1/runs', world.url), { headers });
+      asked.end();
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(400);
+    }
   });
 
   test('U+0000 and half a surrogate pair are refused in bodies, queries and paths', async () => {

@@ -162,7 +162,7 @@ test('a session that no client uses ends', async () => {
 interface Asked {
   readonly method?: string;
   readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string;
 }
 
@@ -193,6 +193,7 @@ test('refuses strangers, and survives what they send', async () => {
     [401, { headers: { authorization: 'Bearer wrong-wrong-wrong-wrong' } }],
     [401, { path: `/mcp?token=${served.token}` }],
     [421, { headers: { authorization, host: 'evil.example' } }],
+    [400, { headers: { authorization: [authorization, 'Bearer wrong-wrong-wrong-wrong'] } }],
     [403, { headers: { authorization, origin: 'https://evil.example' } }],
     [404, { path: '/', headers: { authorization } }],
     [404, { headers: { authorization, 'mcp-session-id': 'of-somebody-else' }, body: call }],

@@ -104,7 +104,7 @@ describe('secrets', () => {
     .server.pem.swp AuthKey_1.p8 vpn.ovpn .ssh/id_ed25519 id_rsa id_rsa.old .npmrc .pypirc .netrc _netrc .kube/config kubeconfig kubeconfig.yaml
     infra/terraform.tfstate terraform.tfstate.backup terraform.tfstate.d/dev/terraform.tfstate prod.tfvars credentials.json client_secret_1.json
     service-account-prod.json serviceAccountKey.json app-firebase-adminsdk-x.json .aws/credentials .config/gcloud/a/b .cargo/credentials.toml
-    .vault_pass.txt secrets.toml local.settings.json auth.json .pgpass .bash_history .claude/.credentials.json`.split(
+    .vault_pass.txt secrets.toml config/secrets.yml secrets.yaml wallet.dat local.settings.json auth.json .pgpass .bash_history .claude/.credentials.json`.split(
       /\s+/,
     ),
   )('%s is asked about before a model reads it, and hidden in mounts', (path) => {

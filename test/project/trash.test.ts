@@ -78,8 +78,9 @@ describe('delete_file', () => {
     expect(readdirSync(path.join(here.base, 'secret'))).toEqual(['key.txt']);
   });
 
-  test('follows a trash link that stays in the project', () => {
-    const here = world({ 'project/.config/x': '', 'project/.agent': '-> .config' });
-    expect(remove(here, 'a.txt')).toMatchObject({ trash: expect.stringMatching(/^\.config\/trash\//) });
+  test('follows no link to the trash, also within the project', () => {
+    const here = world({ 'project/.git/x': '', 'project/.agent': '-> .git' });
+    expect(remove(here, 'a.txt')).toMatchObject({ code: 'file/unwritable' });
+    expect(readdirSync(path.join(here.places.project, '.git'))).toEqual(['x']);
   });
 });

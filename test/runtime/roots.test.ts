@@ -110,6 +110,15 @@ describe('roots by convention', () => {
     expect(shown(base, { cwd, home, env: {} }).filter((line) => line.startsWith('project'))).toHaveLength(9);
   });
 
+  test.each(['skills', ''])('a link of the project to ~/.agents/%s leaves the skills there the user’s own', (name) => {
+    const { base, home, repository } = makePlace();
+    mkdirSync(path.join(home, '.agents/skills'), { recursive: true });
+    mkdirSync(path.join(repository, '.agents'));
+    symlinkSync(path.join(home, '.agents', name), path.join(repository, '.agents/skills'));
+    const roots = shown(base, { cwd: repository, home, env: {} });
+    expect(roots.filter((root) => root.includes('.agents'))).toEqual(['user home/me/.agents/skills']);
+  });
+
   test('it works without a home folder, and a relative one is none', () => {
     const { cwd } = makePlace();
     for (const home of [undefined, '', 'relative']) {

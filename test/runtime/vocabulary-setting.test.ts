@@ -287,3 +287,16 @@ function openToolsOf(
     expect([isError, text]).toEqual([false, text]);
   };
 }
+
+test('the index of a runtime with skills-agent follows the strict mode of its design', async () => {
+  const root = scratch();
+  writeSkill(path.join(root, 'plain'));
+  writeSkill(path.join(root, 'brackets'), { fields: ['author: a <b@c>'] });
+  writeSkill(path.join(root, 'group/below'));
+  writeSkill(path.join(root, 'folder'), { name: 'other' });
+  writeSkill(path.join(root, 'extra'), { fields: ['foo: bar'] });
+  const options = { cwd: root, home: undefined, env: {}, roots: [root], onlyRoots: true, cache: false } as const;
+  const { skills, report } = (await createRuntime({ ...options, vocabulary: 'skills-agent' })).index;
+  expect(skills.map(({ name }) => name)).toEqual(['extra', 'other', 'plain']);
+  expect(report.leftOut.map(({ code }) => code)).toEqual(['text/angle-brackets']);
+});

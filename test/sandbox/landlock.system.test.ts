@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
 import { landlockExecutor } from '../../src/sandbox/executors/landlock/executor.ts';
@@ -82,6 +83,23 @@ print(*[outcome(act) for act in (
 import { has, needs, skipUnless } from '../needs.ts';
 import { readProcess } from '../../src/sandbox/process/proc.ts';
 
+/** A chain of processes that fork and end at once, each in a session of its own: a search of /proc finds those that are gone. */
+const CHAIN = String.raw`
+import os, sys, time
+pause = float(sys.argv[1])
+if os.fork() == 0:
+    end = time.time() + 9
+    while time.time() < end:
+        try:
+            if os.fork(): os._exit(0)
+        except OSError: continue
+        os.setsid()
+        with open("beats", "a") as beats: beats.write("x")
+        if pause: time.sleep(pause)
+    os._exit(0)
+time.sleep(60)
+`;
+
 describe('landlock', needs('landlock'), () => {
   test(
     'a package manager connects to its proxy only, and other programs to nothing',
@@ -108,6 +126,34 @@ describe('landlock', needs('landlock'), () => {
       } finally {
         await close();
         for (const each of [server, proxy]) each.close();
+      }
+    },
+  );
+
+  test.each([
+    [undefined, 0],
+    [undefined, 0.002],
+    [1, 0.002],
+  ])(
+    'with version %s a program that keeps forking, every %s s, is gone when its time is over and when it is cancelled',
+    needs('python3'),
+    async (maxAbi, pause) => {
+      const { workspace, root, close } = await openWorkspace(landlockExecutor(maxAbi === undefined ? {} : { maxAbi }));
+      try {
+        for (const signal of [undefined, AbortSignal.timeout(3_000)]) {
+          const limits = { wallMs: signal === undefined ? 2_000 : 60_000 };
+          const { end } = await collected(workspace, ['python3', '-c', CHAIN, String(pause)], { limits, signal });
+          const beats = (): number => statSync(path.join(root, 'work', 'beats')).size;
+          const before = beats();
+          await delay(300);
+          expect([end.reason, before > 0, beats() - before]).toEqual([
+            signal === undefined ? 'timeout' : 'cancelled',
+            true,
+            0,
+          ]);
+        }
+      } finally {
+        await close();
       }
     },
   );

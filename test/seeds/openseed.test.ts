@@ -38,6 +38,8 @@ function documentRoot(): string {
   write(root, 'broken/SKILL.md', 'no frontmatter\n');
   write(root, 'no-description/SKILL.md', '---\nname: no-description\n---\nBody.\n');
   write(root, 'no-name/SKILL.md', '---\ndescription: Compares files without a name.\n---\nBody.\n');
+  write(root, 'empty-name/SKILL.md', '---\nname: ""\ndescription: Compares files without a name.\n---\nBody.\n');
+  write(root, 'blank-name/SKILL.md', '---\nname: "  "\ndescription: Compares files without a name.\n---\nBody.\n');
   write(root, 'bad-yaml/SKILL.md', '---\nname: bad-yaml\ndescription: Compares: two: files.\n---\nBody.\n');
   write(root, 'worse-yaml/SKILL.md', '---\nname: [worse\ndescription: Compares files.\n---\nBody.\n');
   return root;
@@ -168,6 +170,34 @@ describe('openseed by its design', () => {
     ).toBe('# Specification\n');
     expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: 'compare.py' })).value).toBe(
       path.join(root, 'file-diff/scripts/compare.py'),
+    );
+  });
+
+  test('a file whose name no path can spell is not listed, and load_skill has a note about it', async () => {
+    const root = documentRoot();
+    for (const odd of ['back\\slash.py', 'tab\t.py', 'soft\u00ADhyphen.py', '~t.py'])
+      write(root, `file-diff/scripts/${odd}`, '');
+    const { call } = await openseed(root);
+    expect((await call('list_skill_assets', { skill_name: 'file-diff' })).value).toEqual([
+      'assets/template.md',
+      'references/SPEC.md',
+      'scripts/compare.py',
+      'scripts/~t.py',
+    ]);
+    const { text } = await call('load_skill', { skill_name: 'file-diff' });
+    expect(text.match(/^\[note\] .*/gm)).toEqual(
+      [String.raw`back\slash`, String.raw`soft\xadhyphen`, String.raw`tab\t`].map(
+        (name) =>
+          `[note] "scripts/${name}.py" is not usable: its name has an invisible character, a backslash, or is no valid path`,
+      ),
+    );
+    // What is listed is found.
+    for (const script_name of ['~t.py', 'scripts/~t.py'])
+      expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name })).value).toBe(
+        path.join(root, 'file-diff/scripts/~t.py'),
+      );
+    expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: '~/t.py' })).isError).toBe(
+      true,
     );
   });
 

@@ -30,21 +30,35 @@ async function openTools(root: string, options: SkillToolsOptions, config?: Conf
   return tools;
 }
 
-test('openseed: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it', async () => {
+/** The outcome of a command before and after a skill with `allowed-tools: Read` is loaded. */
+async function runBesideAllowedTools(
+  vocabulary: 'openseed' | 'manusx',
+  [shell, load]: readonly [string, string],
+  config: Config,
+): Promise<readonly unknown[]> {
   const root = skillRoot({ 'SKILL.md': SKILL.replace('\n---\n\n', '\nallowed-tools: Read\n---\n\n') });
-  const run = async (config: Config): Promise<readonly unknown[]> => {
-    const { call } = await openTools(root, { vocabulary: 'openseed', execution: { executor: 'local' } }, config);
-    const command = async (): Promise<unknown> => {
-      const { isError, value } = await call('run_shell_command', { command: 'echo ran' });
-      return isError ? 'refused' : value;
-    };
-    const before = await command();
-    await call('load_skill', { skill_name: 'demo-skill' });
-    return [before, await command()];
+  const { call } = await openTools(root, { vocabulary, execution: { executor: 'local' } }, config);
+  const command = async (): Promise<unknown> => {
+    const { isError, text } = await call(shell, { command: 'echo ran' });
+    return isError ? 'refused' : /"stdout":"(\w+)/.exec(text)?.[1];
   };
-  const ran = expect.objectContaining({ stdout: 'ran\n' });
-  expect(await run({})).toEqual([ran, 'refused']);
-  expect(await run({ policy: { allowed_tools: 'ignore' } })).toEqual([ran, ran]);
+  const before = await command();
+  await call(load, { skill_name: 'demo-skill' });
+  return [before, await command()];
+}
+
+test('openseed: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it', async () => {
+  const tools = ['run_shell_command', 'load_skill'] as const;
+  expect(await runBesideAllowedTools('openseed', tools, {})).toEqual(['ran', 'refused']);
+  const config = { policy: { allowed_tools: 'ignore' } } as const;
+  expect(await runBesideAllowedTools('openseed', tools, config)).toEqual(['ran', 'ran']);
+});
+
+test('manusx: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it', async () => {
+  const tools = ['shell_exec', 'skill_request'] as const;
+  expect(await runBesideAllowedTools('manusx', tools, {})).toEqual(['ran', 'refused']);
+  const config = { policy: { allowed_tools: 'ignore' } } as const;
+  expect(await runBesideAllowedTools('manusx', tools, config)).toEqual(['ran', 'ran']);
 });
 
 test('trpc: a program runs without isolation', async () => {

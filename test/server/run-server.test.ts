@@ -246,6 +246,21 @@ describe('the server rejects', () => {
     expect((await server.ask('/api/v1/runs')).status).toBe(200);
   });
 
+  test('two Host or Authorization headers, in any order', async () => {
+    const server = await opened();
+    const own = `Host: ${new URL(server.url).host}`;
+    const token = `Authorization: Bearer ${TOKEN}`;
+    for (const lines of [
+      [own, 'Host: evil.example', token],
+      ['host: evil.example', own, token],
+      [own, own, token],
+      [own, token, 'Authorization: Bearer another-token-of-24-bytes'],
+    ])
+      expect(
+        await raw(server, `GET /api/v1/runs HTTP/1.1\r\n${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`),
+      ).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
   test('more concurrent runs than the limit', async () => {
     const server = await opened({ model: NEVER, limits: { runs: 1 } });
     await startRun(server);

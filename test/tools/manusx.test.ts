@@ -97,6 +97,15 @@ describe('ManusX', () => {
       hint: 'Choose one of the listed skills. Nearest: pdf.',
     });
     expect(isError).toBe(true);
+    expect((await call('skill_request', { skill_name: '' })).value).toMatchObject({ message: "Skill '' not found" });
+  });
+
+  test('file_write takes up to 1,000,000 characters', async () => {
+    const { call, actions } = fake(manusx, {}, { execution: { hasInteraction: true } });
+    const write = (length: number) => call('file_write', { file: 'a.txt', content: 'x'.repeat(length) });
+    expect((await write(1_000_000)).isError).toBe(false);
+    expect((await write(1_000_001)).text).toContain('1000000 characters');
+    expect(actions).toHaveLength(1);
   });
 
   test('file_read resolves a relative path in the loaded skills, and names them where several have it', async () => {

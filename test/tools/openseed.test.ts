@@ -81,6 +81,9 @@ describe('openseed', () => {
         "the path is empty. Name a file of the skill, relative to its folder.",
       ]
     `);
+    // Only the rest of a guide that was cut is read here.
+    const whole = await call('load_skill_asset', { skill_name: 'pdf', relative_path: 'SKILL.md', offset: 0 });
+    expect(whole.text).toBe(refused[1]?.text);
     expect(actions).toHaveLength(2);
   });
 
@@ -142,10 +145,10 @@ describe('openseed', () => {
     expect(isTerminal).toBe(true);
   });
 
-  test('list_skills gives the names', async () => {
+  test('list_skills gives the names, as an action that rules reach', async () => {
     const { call, actions } = fake(openseed);
     expect((await call('list_skills', {})).value).toEqual(['csv', 'pdf']);
-    expect(actions).toEqual([]);
+    expect(actions).toEqual([{ type: 'search_skills', query: '', n: 1 }]);
   });
 
   test('run_shell_command runs a script by the path that get_skill_script_path gave', async () => {

@@ -171,7 +171,7 @@ describe('trpc', () => {
       content: [
         '[Doc] a.md\n\nStart.\n',
         '[note] a.md is cut; continue with skill_select_docs(skill=pdf, docs=[a.md], mode=add, offset=48000)',
-        '[note] not shown, because the answer is full: b.md; request them separately',
+        '[note] not shown, because the answer is full: b.md; continue with skill_select_docs(skill=pdf, docs=[b.md], mode=add)',
         '[note] there is no document "c.md" in the skill',
       ].join('\n'),
     });

@@ -2,9 +2,12 @@
  * Resumes a run by replaying it: the loop receives the recorded answers of the model and the recorded observations, so that its state,
  * conversation and session are restored. The model is not called and nothing is performed until the record ends.
  */
-import { actionFailed, failure, SkillError, stableJson, type Model, startsProgram } from '#core';
-import type { RunOptions } from '#runtime';
+import path from 'node:path';
+
+import { actionFailed, failure, SkillError, stableJson, type Model } from '#core';
+import type { Run, RunOptions } from '#runtime';
 import { withRemark, type Conversation } from '../conversation.ts';
+import { restoreWorkspace } from './restore-workspace.ts';
 import { isSettled, type RecordedCall, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 
 type Recall = NonNullable<RunOptions['recall']>;
@@ -19,20 +22,25 @@ export interface Replay {
   /** Explains an error that occurred during the replay, which means that the record is invalid. Returns undefined after the replay. */
   blame(error: unknown): string | undefined;
   child(call: number): RecordedChild | undefined;
+  /** Restores the files of the old workspace that the record holds; call it before the first turn. */
+  restore(run: Run): Promise<void>;
   /** Tells the model, once, what is different after the interruption. */
   remind(conversation: Conversation): Conversation;
 }
 
-const WORKSPACE_IS_NEW =
-  'This run was interrupted and continues here in a new workspace: files that programs made in the old one are gone unless they were kept as artifacts, and commands that were running have ended.';
-
 export function replayRun(past: ReplayedRun, model: Model): Replay {
   const { answers, calls, children, proposed } = past;
-  const hasRun = [...calls.values()].some(({ action, observation }) => startsProgram(action) && observation);
   let replayed = 0;
   let followed = 0;
   let isReminded = false;
   let isReplayed = false;
+  let change: string | undefined;
+  let tell: (() => void) | undefined;
+  const goOn = (): void => {
+    isReplayed = true;
+    tell?.();
+    tell = undefined;
+  };
   return {
     past,
     proposed: answers.length > 0 ? proposed : undefined,
@@ -44,7 +52,7 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
         if (answer === undefined) {
           if (followed < calls.size)
             return Promise.reject(cannotResume(past, `call ${String(followed + 1)} of the record was not requested`));
-          isReplayed = true;
+          goOn();
           return model.call(request, options);
         }
         replayed += 1;
@@ -57,7 +65,7 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
       if (action.type === 'final_answer' && askedBy === 'program') return undefined;
       if (known === undefined) {
         if (replayed < answers.length) throw cannotResume(past, `${action.type} is not in the record`);
-        isReplayed = true;
+        goOn();
         return undefined;
       }
       if (known.askedBy !== askedBy || stableJson(known.action) !== stableJson(action))
@@ -67,8 +75,15 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
         );
       followed += 1;
       const outcome = past.again.has(call) ? undefined : recalled(known);
-      isReplayed ||= outcome === undefined;
+      if (outcome === undefined) goOn();
       return outcome;
+    },
+    async restore(run) {
+      const record = path.join(past.source.directory, past.run);
+      change = await restoreWorkspace(run, { steps: [...calls.values()].map((step) => ({ ...step, record })) });
+      // With the replayed events, a display would hide it.
+      const message = change;
+      tell = message === undefined ? undefined : () => run.record({ type: 'note', message });
     },
     blame(error) {
       // A record may come from another program and contain observations that no action produces.
@@ -79,7 +94,9 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
       if (isReminded || replayed < answers.length) return conversation;
       isReminded = true;
       // Before the model is called, only an action of the last recorded answer ends the replay: its result is of the new workspace.
-      return hasRun ? withRemark(conversation, WORKSPACE_IS_NEW, { isBeforeLast: isReplayed }) : conversation;
+      return change === undefined
+        ? conversation
+        : withRemark(conversation, `This run was interrupted and ${change}.`, { isBeforeLast: isReplayed });
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   nearest,
   parseJson,
   quoted,
+  SkillError,
   type JsonSchema,
   withToolName,
 } from '#core';
@@ -15,7 +16,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { buildSkillTools, type Run, type RunOptions } from '#runtime';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
-import { TRUST_FLAGS, askForTrust } from './consent.ts';
+import { TRUST_FLAGS, askForTrust, trustCommands } from './consent.ts';
 import { defineCommand, list, option, toggle } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -120,12 +121,20 @@ export const command = defineCommand({
       }
       const names = tools.tools.map((tool) => tool.name);
       if (name !== undefined && !names.includes(name)) {
-        const reason = whyNotOffered(name, run.session.vocabulary, run.session.offer);
+        const { vocabulary, offer } = run.session;
+        const reason = whyNotOffered(name, vocabulary, offer);
+        // With a trusted skill, the tool would be offered and refuse the others.
+        const isUntrusted = whyNotOffered(name, vocabulary, { ...offer, skills: ['any'] }) === undefined;
+        if (reason !== undefined && isUntrusted && untrusted.length > 0) {
+          outcome = 'refused';
+          const data = { rule: 'skill/untrusted', approval: '', command: '' };
+          throw new SkillError({ code: 'policy/refused', message: reason, hint: trustCommands(untrusted), data });
+        }
         if (reason !== undefined)
           throw invalidInput(
             reason,
             names.join(', '),
-            executor === undefined && run.session.offer.skills.length > 0
+            executor === undefined && offer.skills.length > 0
               ? NO_EXECUTOR
               : 'list the tools with skillwright call --tools',
           );

@@ -173,9 +173,7 @@ interface ChatLoopOptions extends ChatCommandParts {
 async function runChat(parts: ChatLoopOptions): Promise<number> {
   const { chat, terminal, input, earlier } = parts;
   if (earlier !== undefined)
-    terminal.remark(
-      `continues run ${earlier.run}, ${countText(earlier.said.length, 'message')}; the files of its workspace are gone`,
-    );
+    terminal.remark(`continues run ${earlier.run}, ${countText(earlier.said.length, 'message')}`);
   try {
     return await readAndAnswer(parts);
   } finally {

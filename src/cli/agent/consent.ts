@@ -26,7 +26,7 @@ interface ConsentInvocation extends GlobalInvocation {
 export async function askForTrust(
   invocation: ConsentInvocation,
   runtime: Runtime,
-  skills: readonly SkillEntry[] = runtime.index.skills,
+  skills: readonly SkillEntry[] = skillsToTrust(runtime),
 ): Promise<readonly HiddenSkill[]> {
   const { flags, terminal, signal } = invocation;
   const usable = skills.filter(({ state }) => state !== 'disabled');
@@ -60,6 +60,12 @@ export async function askForTrust(
   });
   if (hidden.length > 0) warnHidden(hidden, terminal);
   return hidden;
+}
+
+/** The skills that a model may get, and those whose names trusted skills have until they are trusted, too. */
+function skillsToTrust({ index: { skills, all, shadowed } }: Runtime): readonly SkillEntry[] {
+  const hidden = new Set(shadowed.filter(({ reason }) => reason === 'untrusted').map(({ dir }) => dir));
+  return [...skills, ...all.filter(({ dir }) => hidden.has(dir))];
 }
 
 type Answer = 'yes' | 'own' | 'no';
@@ -121,7 +127,7 @@ export function answerNote(hidden: readonly HiddenSkill[]): string {
   return `Note: ${hiddenText(hidden)}. To use ${hidden.length === 1 ? 'it' : 'them'}, ${trustCommands(hidden)}`;
 }
 
-function trustCommands(hidden: readonly HiddenSkill[]): string {
+export function trustCommands(hidden: readonly HiddenSkill[]): string {
   const commands = [...new Set(hidden.map(({ command }) => command))].slice(0, 3);
   return `review and trust: ${commands.map((command) => printable(command)).join('; ')}`;
 }

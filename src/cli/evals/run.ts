@@ -8,6 +8,7 @@ import { wholeNumber } from '../arguments.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { requireValidConfig } from '../surroundings.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { parseThresholds, readReportFlags, type EvalInvocation } from './flags.ts';
@@ -30,7 +31,9 @@ export async function runEvaluation(
   const hasPages = readReportFlags(invocation).some(({ format }) => format === 'html');
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
     throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
-  const progress = openProgress(terminal);
+  // A threshold that is not read would let every evaluation pass.
+  await requireValidConfig(invocation);
+  const progress = openProgress(terminal, { isLogged: true });
   const evaluation = await openEvaluation({
     ...readRequest(invocation, await openRuntime(invocation), progress),
     kind,
@@ -113,7 +116,7 @@ export async function evalTune(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
   if (rest.length > 0) throw usageError('eval tune takes one skill', 'usage: skillwright eval tune SKILL');
-  const progress = openProgress(terminal);
+  const progress = openProgress(terminal, { isLogged: true });
   const tuned = await tuneDescription({
     ...readRequest(invocation, await openRuntime(invocation), progress),
     skill,
@@ -140,7 +143,7 @@ export async function evalGenerate(invocation: EvalInvocation): Promise<number> 
   const { positionals, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
   if (rest.length > 0) throw usageError('eval generate takes one skill', 'usage: skillwright eval generate SKILL');
-  const progress = openProgress(terminal);
+  const progress = openProgress(terminal, { isLogged: true });
   const request = readRequest(invocation, await openRuntime(invocation), progress);
   const generated = await generateDrafts({ ...request, skill }).finally(() => progress.end());
   const shown = printable(path.relative(invocation.surroundings.cwd, generated.file));

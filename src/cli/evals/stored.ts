@@ -4,7 +4,7 @@ import path from 'node:path';
 import { printable } from '#core';
 import { compareRuns, gradeRuns, showTrend, writeFirstCases } from '#evals';
 import { EXIT, usageError } from '../exit.ts';
-import { openRuntime } from '../open-runtime.ts';
+import { configFor, requireValidConfig } from '../surroundings.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { parseThresholds, type EvalInvocation } from './flags.ts';
 import { reportProblems } from './run.ts';
@@ -36,14 +36,15 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   const [, ...runs] = positionals;
   if (runs.length === 0 || flags.cases === undefined)
     throw usageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
-  const progress = openProgress(terminal);
+  await requireValidConfig(invocation);
+  const progress = openProgress(terminal, { isLogged: true });
   const outcome = await gradeRuns({
     cwd: invocation.surroundings.cwd,
     runs,
     caseFiles: flags.cases,
     thresholds: parseThresholds(flags),
     strict: flags.strict === true,
-    settings: (await openRuntime(invocation)).config.evals,
+    settings: (await configFor(invocation)).config.evals,
     signal,
     onProblems: (problems) => reportProblems(problems, invocation),
     onProgress: (text) => progress.show(text),

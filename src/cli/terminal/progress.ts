@@ -14,9 +14,13 @@ export interface Progress {
   end(): void;
 }
 
-/** A status line that is redrawn in place and cleared at the end. Without a terminal, such as in CI, lines on stderr; none with --quiet. */
-export function openProgress(terminal: Terminal): Progress {
-  return terminal.isInteractive ? drawnLine(terminal) : loggedLines(terminal);
+/**
+ * A status line that is redrawn in place and cleared at the end. Without a terminal, such as in CI, work that takes minutes logs lines on
+ * stderr (none with --quiet), and other work shows nothing.
+ */
+export function openProgress(terminal: Terminal, { isLogged = false }: { readonly isLogged?: boolean } = {}): Progress {
+  if (terminal.isInteractive) return drawnLine(terminal);
+  return isLogged ? loggedLines(terminal) : { show: () => undefined, end: () => undefined };
 }
 
 function drawnLine(terminal: Terminal): Progress {

@@ -245,7 +245,7 @@ export const CONFIG_SCHEMA = section(
     runs: section('Records of runs.', {
       enabled: flag('Record runs; a project file cannot turn this off.', true),
       directory: text(
-        'Folder of the records; relative to the project (project file, never outside of it) or the home folder (user file). Default: .agent/runs of the project.',
+        'Folder of the records; relative to the project (project file, an ordinary folder in it) or the home folder (user file). Default: .agent/runs of the project.',
       ),
       sync: choice('When events are synced to disk: each one, or only at the end.', RUN_SYNCS, 'none'),
     }),

@@ -2,7 +2,8 @@
 import path from 'node:path';
 
 import type { CaseProblem } from '../cases/problem.ts';
-import { compareReports, isRegression, type ReportComparison } from '../report/compare-reports.ts';
+import { compareReports, type ReportComparison } from '../report/compare-reports.ts';
+import { compareVerdicts } from '../report/compare-verdict.ts';
 import { markdownComparison, terminalComparison } from '../report/compare-text.ts';
 import { REPORT_FORMATS, type WrittenReport } from '../report/formats.ts';
 import { verdictOf, type Thresholds } from '../report/report.ts';
@@ -60,14 +61,15 @@ export function toOutcome(report: EvalReport, cwd: string, thresholds: Threshold
 /** HTML and Markdown show what changed since `before`; the other formats show `after`. */
 export function compareOutcomes(before: EvalReport, after: EvalReport, cwd: string): EvalOutcome {
   const comparison: ReportComparison = compareReports(before, after);
+  const verdict = compareVerdicts(before, after, comparison);
   return {
-    json: comparison,
-    verdict: isRegression(comparison) ? 'failed' : 'passed',
+    json: { verdict, ...comparison },
+    verdict: verdict.result === 'none' ? 'invalid' : verdict.result,
     reasons: [],
-    toText: (look) => terminalComparison(comparison, look),
+    toText: (look) => terminalComparison(comparison, verdict, look),
     render: async (format) =>
       format === 'markdown'
-        ? { type: 'text', text: markdownComparison(comparison), file: REPORT_FORMATS.markdown.file }
+        ? { type: 'text', text: markdownComparison(comparison, verdict), file: REPORT_FORMATS.markdown.file }
         : renderReport(after, format, cwd, before),
   };
 }

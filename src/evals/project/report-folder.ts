@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject, parseJson, printable, quoted } from '#core';
-import { isDirectory, isPresent, makeFolders, quietly, writeFileAtomically, isSystemError } from '#platform';
+import { findLink, isDirectory, isPresent, makeFolders, quietly, writeFileAtomically, isSystemError } from '#platform';
 import { jsonReport, readReport } from '../report/json.ts';
 import type { EvalReport } from '../report/result.ts';
 import type { PortabilityReport } from '../subjects/portability.ts';
@@ -23,6 +23,9 @@ export function evaluationsFolder(cwd: string): string {
 /** Creates a folder; a second one of the same second gets a number. Only folders without a prefix hold a report. */
 export function newEvaluation(cwd: string, at: Date, prefix: '' | 'tune-' = ''): string {
   const above = evaluationsFolder(cwd);
+  const link = findLink(above, cwd);
+  if (link !== undefined)
+    raiseUsage(`${quoted(link, 200)} is a link, behind which no results are stored`, 'replace the link by a folder');
   makeFolders(above);
   const time = `${prefix}${at.toISOString().replaceAll(/[-:]|\.\d+Z$/g, '')}`;
   for (let number = 1; ; number += 1) {

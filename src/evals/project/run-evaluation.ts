@@ -146,13 +146,13 @@ export async function openEvaluation(request: EvaluationRequest) {
         }
         reports.push({ subject: one.name, folder: name, missing: one.subject?.missing ?? '', report });
       }
-      const whole = makePortability(reports, {
+      const matrix = makePortability(reports, {
         tool: `skillwright ${VERSION}`,
         startedAt: startedAt.toISOString(),
         wallMs: Date.now() - startedAt.getTime(),
         thresholds,
+        isStopped: reports.length < subjects.length,
       });
-      const matrix = reports.length === subjects.length ? whole : { ...whole, isPartial: true };
       saveMatrix(folder, matrix);
       return { folder, outcome: toMatrixOutcome(matrix, folder), missing: '' };
     },

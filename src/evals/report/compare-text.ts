@@ -1,5 +1,6 @@
 /** Formats the comparison of two reports for a terminal and as Markdown. */
 import { CHANGES, type BeforeAfter, type CaseChange, type Change, type ReportComparison } from './compare-reports.ts';
+import { comparisonTitle, type ComparisonVerdict } from './compare-verdict.ts';
 import { liveText, markdownText, modelsText, rateText } from './report-text.ts';
 import { numberText } from './cost-text.ts';
 import { countText, durationText, printable } from '#core';
@@ -17,10 +18,22 @@ const TONES = {
 const MOST_CHANGES = 100;
 const CELL = 160;
 
-export function terminalComparison(comparison: ReportComparison, { width, style }: Look): readonly string[] {
+export function terminalComparison(
+  comparison: ReportComparison,
+  verdict: ComparisonVerdict,
+  { width, style }: Look,
+): readonly string[] {
   const shown = comparison.changes.slice(0, MOST_CHANGES);
   const left = comparison.changes.length - shown.length;
+  const { validity, result, reasons, skills } = verdict;
+  const tone = validity === 'invalid' || result === 'failed' ? 'red' : validity === 'incomplete' ? 'yellow' : 'green';
   return [
+    style(tone, style('bold', comparisonTitle(verdict))),
+    ...reasons.map((reason) => fitText(`  ${printable(reason)}`, width)),
+    ...skills.map(({ skill, before = 'absent', after = 'absent' }) =>
+      fitText(`  ${printable(skill)}: ${before === after ? after : `${before} to ${after}`}`, width),
+    ),
+    '',
     ...shown.flatMap((change) => [
       `${style(TONES[change.change], padText(change.change, 9))}${fitText(`${printable(change.case)}${armText(change)}  ${verdicts(change)}`, width - 9)}`,
       ...change.checks.map(({ id, before, after, found }) => {
@@ -36,13 +49,20 @@ export function terminalComparison(comparison: ReportComparison, { width, style 
   ];
 }
 
-export function markdownComparison(comparison: ReportComparison): string {
+export function markdownComparison(comparison: ReportComparison, verdict: ComparisonVerdict): string {
   const shown = comparison.changes.slice(0, MOST_CHANGES);
   const left = comparison.changes.length - shown.length;
   const cell = (text: string): string => markdownText(text, CELL);
   const lines = [
-    '### Comparison of two evaluations',
+    `### Comparison: ${comparisonTitle(verdict)}`,
     '',
+    ...verdict.reasons.map((reason) => `- ${cell(reason)}`),
+    ...(verdict.reasons.length === 0 ? [] : ['']),
+    ...(verdict.skills.length === 0 ? [] : ['| skill | before | after |', '|---|---|---|']),
+    ...verdict.skills
+      .slice(0, MOST_CHANGES)
+      .map(({ skill, before = 'absent', after = 'absent' }) => `| ${cell(skill)} | ${cell(before)} | ${cell(after)} |`),
+    ...(verdict.skills.length === 0 ? [] : ['']),
     '| | |',
     '|---|---|',
     ...facts(comparison).map(([label, text]) => `| ${label} | ${cell(text)} |`),

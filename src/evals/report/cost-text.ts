@@ -74,7 +74,7 @@ function moneySource(report: EvalReport, arm: ArmSummary['arm']): string {
   return [
     ...(dates.length === 0 ? [] : [`prices of ${dates.join(', ')}`]),
     ...(isReported ? ['as reported by the agent'] : []),
-    ...(unpriced.length === 0 ? [] : [`no price for ${unpriced.join(', ')} (set evals.prices in the configuration)`]),
+    ...(unpriced.length === 0 ? [] : [`no price for ${unpriced.join(', ')} (set evals.prices)`]),
   ].join(', ');
 }
 
@@ -111,6 +111,6 @@ function differenceRow({ of, against, difference }: CostDifference, format: Amou
 }
 
 /** Formats `+25` or `−3`. */
-export function signed(format: AmountText): AmountText {
+function signed(format: AmountText): AmountText {
   return (amount) => `${amount < 0 ? '−' : '+'}${format(Math.abs(amount))}`;
 }

@@ -27,9 +27,9 @@ const KINDS: Readonly<Record<CostName, CostKind>> = {
   cachedTokens: tokens(({ cachedTokens }) => cachedTokens),
   outputTokens: tokens(({ outputTokens }) => outputTokens),
   usd: { isMeasured: isAsked, read: ({ cost }) => cost.usd },
-  // A recorded or scripted answer takes no time.
+  // A recorded answer takes no time.
   wallMs: {
-    isMeasured: ({ model, status }) => status !== 'skipped' && (model.way === 'live' || model.way === 'rules'),
+    isMeasured: (result) => isAsked(result) && result.model.way === 'live',
     read: ({ cost }) => cost.wallMs,
   },
 };

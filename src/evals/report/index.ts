@@ -5,7 +5,7 @@
 
 export { CONTEXT_SECTIONS, type PageData } from '../page/view.ts';
 export { CHANGES } from './compare-reports.ts';
-export { listMoneySources, numberText, signed, usdText, type AmountText } from './cost-text.ts';
+export { listMoneySources, usdText } from './cost-text.ts';
 export {
   chanceText,
   countTokens,

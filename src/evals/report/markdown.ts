@@ -16,7 +16,7 @@ import {
 } from './report-text.ts';
 import { armCostRows, costDifferenceRows, numberText } from './cost-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
-import { verdictLines, verdictTitle } from './verdict.ts';
+import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText } from '#core';
 
 /** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
@@ -44,6 +44,7 @@ function headLines(report: EvalReport): readonly string[] {
     '',
     ...lines.map((line) => `- ${cell(line, 400)}`),
     ...(lines.length === 0 ? [] : ['']),
+    ...skillLines(report),
     ...head('arm', 'results', 'pass rate', 'cost'),
     ...arms.map((arm) => {
       const { results, rate, cost } = armTexts(arm);
@@ -54,6 +55,25 @@ function headLines(report: EvalReport): readonly string[] {
     '| | |',
     '|---|---|',
     ...listFacts(report, (names) => cell(names.join(', '))).map(({ label, text }) => row(label, text)),
+  ];
+}
+
+function skillLines(report: EvalReport): readonly string[] {
+  const { skills = [] } = findVerdict(report);
+  if (skills.length === 0) return [];
+  return [
+    ...head('skill', 'verdict', 'effect'),
+    ...skills
+      .slice(0, MOST_ROWS)
+      .map(({ skill, title, effect, interval }) =>
+        row(
+          cell(skill),
+          cell(title),
+          interval === undefined ? '' : `${cell(effect ?? '')}, ${differenceText(interval)}`,
+        ),
+      ),
+    ...(skills.length > MOST_ROWS ? [row(`and ${countText(skills.length - MOST_ROWS, 'more skill')}`, '', '')] : []),
+    '',
   ];
 }
 

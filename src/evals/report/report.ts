@@ -146,7 +146,7 @@ function summarizeArm(arm: Arm, results: readonly CaseResult[]): ArmSummary {
     cases: casesIn(counted),
     modelCases: casesIn(counted.filter((result) => hasVerdict(result) && result.model.way !== 'scripted')),
     cost: sumCosts(all),
-    perRun: measureCosts(all),
+    perRun: measureCosts(counted),
   };
 }
 

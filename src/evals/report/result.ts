@@ -69,6 +69,8 @@ export interface CaseResult {
   readonly place: CaseLocation;
   readonly input: string;
   readonly tags: readonly string[];
+  /** The evaluated skill; absent if the case is about all skills. */
+  readonly skill?: string;
   readonly arm: Arm;
   readonly attempt: number;
   readonly status: CaseStatus;
@@ -112,12 +114,13 @@ export interface AnsweringModel {
 
 /** An attempt, with the part of its case that its results repeat. */
 interface AttemptHead extends Pick<CaseResult, 'arm' | 'attempt'> {
-  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers' | 'quarantine'>;
+  readonly evalCase: Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers' | 'quarantine'> &
+    Partial<Pick<EvalCase, 'skills'>>;
 }
 
 /** An `error` result without checks, to be completed by the caller. */
 export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: AnsweringModel): CaseResult {
-  const { id, name, place, input, tags, answers, quarantine } = evalCase;
+  const { id, name, place, input, tags, answers, quarantine, skills } = evalCase;
   const isHarnessCheck = answers?.type === 'script' && answers.isHarnessCheck === true && model.way === 'scripted';
   return {
     case: id,
@@ -125,6 +128,7 @@ export function ungradedResult({ evalCase, arm, attempt }: AttemptHead, model: A
     place,
     input,
     tags,
+    skill: skills?.target,
     arm,
     attempt,
     status: 'error',
@@ -335,6 +339,14 @@ export interface Verdict {
   readonly reasons: readonly string[];
   /** What the suite cannot show, by file and line. */
   readonly warnings: readonly string[];
+  /** The verdict on each evaluated skill, by its own cases. */
+  readonly skills?: readonly SkillVerdict[];
+}
+
+interface SkillVerdict extends Pick<Verdict, 'validity' | 'result' | 'effect' | 'interval'> {
+  readonly skill: string;
+  /** Such as `valid, failed: 2 passed, 1 failed`. */
+  readonly title: string;
 }
 
 export interface EvalReport {

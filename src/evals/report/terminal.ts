@@ -17,7 +17,7 @@ import { armCostRows, costDifferenceRows, numberText } from './cost-text.ts';
 import type { CaseResult, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText, printable } from '#core';
-import { fitText, padText } from '#platform';
+import { fitText, padText, textWidth } from '#platform';
 
 /** `style` applies the colors of the terminal. */
 export interface Look {
@@ -33,6 +33,7 @@ const LABEL = 11;
 export function terminalReport(report: EvalReport, look: Look): readonly string[] {
   const blocks = [
     verdictBlock(report, look),
+    skillBlock(report, look),
     resultLines(report, look),
     totalLines(report, look),
     ...report.comparisons.map((comparison) => comparisonLines(comparison, look)),
@@ -48,6 +49,19 @@ function verdictBlock(report: EvalReport, { width, style }: Look): readonly stri
     style(tone, style('bold', verdictTitle(report))),
     ...verdictLines(report).map((line) => fitText(`  ${printable(line)}`, width)),
   ];
+}
+
+/** Only where there are several skills; the verdict on a single one is that of the report. */
+function skillBlock(report: EvalReport, { width, style }: Look): readonly string[] {
+  const { skills = [] } = findVerdict(report);
+  if (skills.length < 2) return [];
+  const room = Math.min(30, Math.max(...skills.map(({ skill }) => textWidth(printable(skill)))));
+  return skills.slice(0, MOST_RESULTS).map(({ skill, title, validity, result, effect, interval }) => {
+    const name = padText(fitText(printable(skill), room), room);
+    const what = interval === undefined ? '' : `; ${effect ?? ''}, ${differenceText(interval)}`;
+    const line = fitText(`${name}  ${title}${what}`, width);
+    return validity === 'invalid' || result === 'failed' ? style('red', line) : line;
+  });
 }
 
 function resultLines(report: EvalReport, look: Look): readonly string[] {

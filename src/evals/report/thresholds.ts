@@ -1,5 +1,5 @@
 /** Thresholds of an evaluation, from flags, case files and the configuration. */
-import { THRESHOLDS_SCHEMA, type FromSchema } from '#core';
+import type { FromSchema, THRESHOLDS_SCHEMA } from '#core';
 import type { Thresholds } from './report.ts';
 
 /** As a case file and the configuration write them. */
@@ -7,8 +7,7 @@ export type WrittenThresholds = FromSchema<typeof THRESHOLDS_SCHEMA>;
 
 /** A key of a later layer replaces that of an earlier one. */
 export function readThresholds(...layers: readonly (WrittenThresholds | undefined)[]): Thresholds {
-  let all: WrittenThresholds = {};
-  for (const layer of layers) all = { ...all, ...layer };
+  const all: WrittenThresholds = Object.fromEntries(layers.flatMap((layer) => Object.entries(layer ?? {})));
   const { pass_rate: passRate, ...rest } = all;
   return { ...rest, passRate };
 }

@@ -11,8 +11,9 @@ import {
   verdictOfDifference,
 } from './report-text.ts';
 import { numberText } from './cost-text.ts';
-import { verdictOf, type Thresholds } from './report.ts';
-import type { EvalReport, Verdict } from './result.ts';
+import { makeReport, verdictOf, type Thresholds } from './report.ts';
+import { groupBy, type EvalReport, type Verdict } from './result.ts';
+import { defined } from '#core';
 
 /** The verdict that was decided with the thresholds of the evaluation, otherwise the one with the default thresholds. */
 export function findVerdict(report: EvalReport): Verdict {
@@ -27,6 +28,22 @@ export function withVerdict(report: EvalReport, thresholds: Thresholds, warnings
 const STOPPED = 'the evaluation was stopped before all cases ran';
 
 function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): Verdict {
+  return { ...judgeReport(report, thresholds), warnings, ...defined({ skills: judgeSkills(report, thresholds) }) };
+}
+
+/** The verdict on each skill is that of a report with its cases alone; undefined if no case names its skill. */
+function judgeSkills(report: EvalReport, thresholds: Thresholds): Verdict['skills'] {
+  const groups = [...groupBy(report.results, ({ skill = '' }) => skill)].filter(([skill]) => skill !== '');
+  if (groups.length === 0) return undefined;
+  return groups.map(([skill, results]) => {
+    const own = makeReport({ ...report, results });
+    const { validity, result, effect, interval } = judgeReport(own, thresholds);
+    const title = verdictTitle({ ...own, verdict: { validity, result, reasons: [], warnings: [] } });
+    return { skill, title, validity, result, ...defined({ effect, interval }) };
+  });
+}
+
+function judgeReport(report: EvalReport, thresholds: Thresholds): Omit<Verdict, 'warnings' | 'skills'> {
   const decided = verdictOf(report, thresholds);
   const { isPartial, comparisons } = report;
   const left = isPartial ? STOPPED : incompleteText(report);
@@ -44,7 +61,6 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
     result: decided.type === 'invalid' ? 'none' : decided.type,
     ...(compared === undefined ? {} : { effect: verdictOfDifference(compared), interval: compared.difference }),
     reasons: [...new Set([...reasons, ...(left === undefined ? [] : [left])])],
-    warnings,
   };
 }
 

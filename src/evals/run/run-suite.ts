@@ -189,10 +189,11 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
   // Recording a cassette needs a run.
   const known = options.updateCassettes === true ? undefined : kept?.find(key);
   const { id, name, place: at, input, tags, quarantine } = evalCase;
+  const skill = evalCase.skills.target;
   const result =
     known === undefined
       ? withConditions(await ready.run(attempt), listConditions({ evalCase, set, files, executor, timeoutMs, model }))
-      : { ...known, case: id, name, place: at, input, tags, quarantine, isCached: true };
+      : { ...known, case: id, name, place: at, input, tags, skill, quarantine, isCached: true };
   if (known === undefined) removals.push(removeTree(folder).catch(() => false));
   kept?.keep(key, result);
   return result;

@@ -7,7 +7,13 @@ import { amountText, markdownText, percentText, rateText, countTokens } from '..
 import { numberText, usdText } from '../report/cost-text.ts';
 import type { Rate } from '../report/result.ts';
 import type { Look } from '../report/terminal.ts';
-import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } from './portability.ts';
+import {
+  portabilityTitle,
+  type PortabilityCase,
+  type PortabilityCell,
+  type PortabilityReport,
+  type SubjectRow,
+} from './portability.ts';
 
 const TONES = { passed: 'green', failed: 'red', invalid: 'red', skipped: 'yellow' } as const;
 
@@ -65,7 +71,8 @@ export function renderPortability(
   return format === 'markdown' ? markdownPortability(report) : htmlPortability(report, hasPages);
 }
 
-export function terminalPortability({ subjects, cases }: PortabilityReport, { width, style }: Look): readonly string[] {
+export function terminalPortability(report: PortabilityReport, { width, style }: Look): readonly string[] {
+  const { subjects, cases, verdict } = report;
   const letters = subjects.map((_, place) => toLetter(place));
   const room = Math.max(12, width - ASKED - subjects.length * 6 - 2);
   const row = (first: string, second: string, cells: readonly string[]): string =>
@@ -74,7 +81,11 @@ export function terminalPortability({ subjects, cases }: PortabilityReport, { wi
       padText(fitText(second, ASKED), ASKED),
       ...cells.map((cell) => cell.padStart(5)),
     ].join(' ');
+  const tone = verdict.result === 'passed' ? (verdict.validity === 'valid' ? 'green' : 'yellow') : 'red';
   return [
+    style(tone, style('bold', portabilityTitle(report))),
+    ...verdict.reasons.map((reason) => fitText(`  ${printable(reason)}`, width)),
+    '',
     ...subjects.flatMap((subject, place) => [
       `${style('bold', toLetter(place))}  ${fitText(printable(subject.subject), width - 12)}  ${style(TONES[subject.status], statusText(subject))}`,
       ...listFacts(subject).map((text) => fitText(`   ${text}`, width)),
@@ -97,7 +108,17 @@ function markdownPortability(report: PortabilityReport): string {
     const [head = [], ...rest] = rows.map((row) => `| ${row.map(cell).join(' | ')} |`);
     return [head.toString(), `|${'---|'.repeat(rows[0]?.length ?? 0)}`, ...rest];
   };
-  return ['### Portability', '', ...table(subjectRows(report)), '', ...table(caseRows(report)), ''].join('\n');
+  const reasons = report.verdict.reasons.map((reason) => `- ${cell(reason)}`);
+  return [
+    `### Portability: ${portabilityTitle(report)}`,
+    '',
+    ...reasons,
+    ...(reasons.length === 0 ? [] : ['']),
+    ...table(subjectRows(report)),
+    '',
+    ...table(caseRows(report)),
+    '',
+  ].join('\n');
 }
 
 const HEADINGS = ['', 'subject', 'status', 'recall', 'precision', 'quiet', 'pass rate', 'tokens', 'USD', 'time'];
@@ -148,7 +169,7 @@ function htmlPortability(report: PortabilityReport, hasPages: boolean): string {
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>Portability</title><style>${STYLE}</style></head><body>`,
-    `<h1>Portability</h1><p>${text(report.tool)}, ${text(report.startedAt)}${report.isPartial ? ', stopped before all cases ran' : ''}</p>`,
+    `<h1>Portability: ${text(portabilityTitle(report))}</h1><p>${text(report.tool)}, ${text(report.startedAt)}${report.isPartial ? ', stopped before all cases ran' : ''}</p>`,
     table(subjectRows(report), 'Subjects'),
     table(caseRows(report), 'Attempts that met the expectation, by subject'),
     ...(hasPages ? ['<h2>Reports</h2><ul>', ...links, '</ul>'] : []),

@@ -9,6 +9,7 @@ import {
   type CaseResult,
   type EvalReport,
   type Rate,
+  type Verdict,
 } from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
 
@@ -46,6 +47,7 @@ export interface PortabilityCase {
 export interface PortabilityReport {
   readonly schema: 1;
   readonly type: 'portability';
+  readonly verdict: Omit<Verdict, 'skills'>;
   readonly tool: string;
   readonly startedAt: string;
   readonly wallMs: number;
@@ -66,16 +68,23 @@ export function makePortability(
   reports: readonly SubjectReport[],
   {
     thresholds,
+    isStopped,
     ...head
-  }: Pick<PortabilityReport, 'tool' | 'startedAt' | 'wallMs'> & { readonly thresholds: Thresholds },
+  }: Pick<PortabilityReport, 'tool' | 'startedAt' | 'wallMs'> & {
+    readonly thresholds: Thresholds;
+    /** Not all subjects ran. */
+    readonly isStopped: boolean;
+  },
 ): PortabilityReport {
   const subjects = reports.map((one) => buildRow(one, thresholds));
+  const isPartial = isStopped || reports.some(({ report }) => report.isPartial);
   // The results of an invalid evaluation prove nothing.
   const results = reports.map(({ report }, place) => (subjects[place]?.status === 'invalid' ? [] : ownResults(report)));
   const cases = groupBy(results.flat(), (result) => result.case);
   return {
     schema: 1,
     type: 'portability',
+    verdict: judgeSubjects(subjects, isPartial),
     ...head,
     subjects,
     cases: [...cases].map(([id, all]) => {
@@ -87,7 +96,7 @@ export function makePortability(
         cells: results.map((own) => buildCell(own.filter((result) => result.case === id))),
       };
     }),
-    isPartial: reports.some(({ report }) => report.isPartial),
+    isPartial,
   };
 }
 
@@ -121,9 +130,31 @@ function buildCell(results: readonly CaseResult[]): PortabilityCell {
   };
 }
 
-export function portabilityVerdict({ subjects, isPartial }: PortabilityReport) {
+/** One invalid subject leaves nothing to compare the others with; one that cannot run here leaves the matrix incomplete. */
+function judgeSubjects(subjects: readonly SubjectRow[], isPartial: boolean): PortabilityReport['verdict'] {
   const statuses = new Set(subjects.map(({ status }) => status));
-  if (statuses.has('invalid')) return 'invalid';
-  if (statuses.has('failed') || isPartial) return 'failed';
-  return statuses.has('passed') ? 'passed' : 'impossible';
+  const isInvalid = statuses.has('invalid');
+  const hasResult = statuses.has('passed') || statuses.has('failed');
+  return {
+    validity: isInvalid ? 'invalid' : isPartial || statuses.has('skipped') ? 'incomplete' : 'valid',
+    result: isInvalid || !hasResult ? 'none' : statuses.has('failed') || isPartial ? 'failed' : 'passed',
+    reasons: [
+      ...subjects.flatMap(({ subject, reasons }) => reasons.map((reason) => `${subject}: ${reason}`)),
+      ...(isPartial ? ['the evaluation was stopped before all cases ran'] : []),
+    ],
+    warnings: [],
+  };
+}
+
+/** `impossible`: no subject could run here. */
+export function portabilityVerdict({ verdict: { validity, result } }: PortabilityReport) {
+  if (validity === 'invalid') return 'invalid';
+  return result === 'none' ? 'impossible' : result;
+}
+
+/** Formats `valid, passed`, `INVALID: there is no verdict` or `INCOMPLETE: failed`. */
+export function portabilityTitle({ verdict: { validity, result } }: PortabilityReport): string {
+  if (validity === 'invalid') return 'INVALID: there is no verdict';
+  const what = result === 'none' ? 'no subject can run here' : result;
+  return validity === 'incomplete' ? `INCOMPLETE: ${what}` : `valid, ${what}`;
 }

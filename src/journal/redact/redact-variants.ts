@@ -115,16 +115,46 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** As JavaScript, Python (ASCII only), PHP (escaped slashes) and Go (HTML-safe) write it, and JSON inside JSON. */
+/** What writers escape beside what JSON demands, in lower case: Go and Rails, Flask, Gson and Newtonsoft. */
+const ESCAPED_IN_JSON: readonly RegExp[] = [
+  /[<>&\u2028\u2029]/g,
+  /[<>&'\u2028\u2029]/g,
+  /[<>&'=\u2028\u2029]/g,
+  /[<>&'"\u2028\u2029]/g,
+];
+/** In upper case: serialize-javascript, Django, PHP with its flags for HTML, and System.Text.Json. */
+const ESCAPED_IN_UPPER_CASE: readonly RegExp[] = [
+  /[<>/\u2028\u2029]/g,
+  /[<>&]/g,
+  /[<>&'"]/g,
+  /[<>&'"+`\x7f]/g,
+  /[\\<>&'"=;`\x7f-]/g,
+];
+
+/** As JavaScript, Python (ASCII only) and PHP (escaped slashes) write it, safe for HTML, and JSON inside JSON. */
 function jsonSpellings(text: string): readonly string[] {
   const plain = inJson(text);
   const scripts = [plain, asciiOnly(plain), asciiOnly(plain, true)];
+  const safe = new Set([
+    ...ESCAPED_IN_JSON.map((escaped) => escapeJson(text, escaped)),
+    ...ESCAPED_IN_UPPER_CASE.map((escaped) => escapeJson(text, escaped, true)),
+  ]);
+  const escaped = [...safe].flatMap((spelling) => [spelling, asciiOnly(spelling), asciiOnly(spelling, true)]);
   return [
-    ...scripts,
-    ...scripts.map((spelling) => spelling.replaceAll('/', '\\/')),
-    plain.replaceAll(/[<>&\u2028\u2029]/g, (character) => unicodeEscape(character)),
+    ...[...new Set([...scripts, ...escaped])].flatMap((spelling) => [spelling, spelling.replaceAll('/', '\\/')]),
     inJson(plain),
   ];
+}
+
+/** Escapes these characters by their code, and the others as JSON does. */
+function escapeJson(text: string, escaped: RegExp, isUpper = false): string {
+  let end = 0;
+  const parts: string[] = [];
+  for (const { 0: unit, index } of text.matchAll(escaped)) {
+    parts.push(inJson(text.slice(end, index)), unicodeEscape(unit, isUpper));
+    end = index + 1;
+  }
+  return [...parts, inJson(text.slice(end))].join('');
 }
 
 function asciiOnly(text: string, isUpper = false): string {
@@ -144,12 +174,25 @@ const ENCODED_IN_URLS: readonly RegExp[] = [
   /[^\w.~!'()*-]/gu,
   /[^\w.~!'()*;,/?:@&=+$#-]/gu,
   /[^\w.~!'()*&+,$%-]/gu,
+  // The first two of them in the query of a URL of Node, and what it makes of a plain text in a path, a query and a fragment
+  /[^\w.~!()*-]/gu,
+  /[^\w.~!()*;,/?:@&=+$#-]/gu,
+  /[^!$-;=@-\]_a-z|~]/gu,
+  /[^!$-;=@-_a-z|~]/gu,
+  /[^!$-&(-;=?-~]/gu,
+  /[^!$-;=?-~]/gu,
+  /[^!#-;=?-_a-~]/gu,
+  // Paths of Go, and everything but letters and digits
+  /[^\w.~$&+:=@-]/gu,
+  /[^\w.~$&+,/:;=@-]/gu,
+  /[^a-zA-Z0-9]/gu,
 ];
 /** Forms encode a space as a plus. */
-const ENCODED_IN_FORMS: readonly RegExp[] = [/[^\w.~-]/gu, /[^\w.*-]/gu, /[^\w.-]/gu];
+const ENCODED_IN_FORMS: readonly RegExp[] = [/[^\w.~-]/gu, /[^\w.*-]/gu, /[^\w.-]/gu, /[^\w.!()*-]/gu];
 
 /** With hexadecimal digits in either case. */
 function urlSpellings(text: string): readonly string[] {
+  if (/^[a-zA-Z0-9]*$/.test(text)) return [];
   return [percentEncoded, lowerPercentEncoded].flatMap((encode) => [
     ...ENCODED_IN_URLS.map((encoded) => text.replaceAll(encoded, encode)),
     ...ENCODED_IN_FORMS.map((encoded) => text.replaceAll(encoded, encode).replaceAll('%20', '+')),
@@ -164,16 +207,34 @@ function lowerPercentEncoded(character: string): string {
   return percentEncoded(character).toLowerCase();
 }
 
+const APOSTROPHES = ["'", '&#39;', '&#039;', '&#x27;', '&apos;'];
+const QUOTES = ['"', '&quot;', '&#34;', '&#x22;'];
+
+/** Writers differ in quotes; Handlebars, Mustache, Underscore and Go escape further characters. */
 function markupSpellings(text: string): readonly string[] {
   const full = escapeXml(text);
-  return [
-    full,
-    full.replaceAll('&#39;', '&#x27;'),
-    full.replaceAll('&#39;', '&apos;').replaceAll('&quot;', '&#34;'),
-    full.replaceAll('&#39;', "'"),
-    full.replaceAll('&#39;', "'").replaceAll('&quot;', '"'),
-    full.replaceAll('&quot;', '&#34;'),
-  ];
+  const all = APOSTROPHES.flatMap((apostrophe) =>
+    QUOTES.map((quote) => full.replaceAll('&#39;', apostrophe).replaceAll('&quot;', quote)),
+  );
+  const escaped = MARKUP_CODES.flatMap((codes) =>
+    [full, full.replaceAll('&#39;', '&#x27;')].map((each) => each.replaceAll(codes, hexReference)),
+  );
+  const go = full.replaceAll('&quot;', '&#34;').replaceAll('+', '&#43;');
+  return [...new Set([...all, ...escaped, go])].flatMap((each) => [
+    each,
+    each.replaceAll(/[^\0-\x7f]/gu, decimalReference),
+  ]);
+}
+
+/** Underscore, Handlebars, Mustache, and the rules of OWASP. */
+const MARKUP_CODES: readonly RegExp[] = [/`/g, /[`=]/g, /[`=/]/g, /\//g];
+
+function hexReference(character: string): string {
+  return `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`;
+}
+
+function decimalReference(character: string): string {
+  return `&#${String(character.codePointAt(0))};`;
 }
 
 /** In single quotes as shells and Python write them, in double quotes, and unquoted. */

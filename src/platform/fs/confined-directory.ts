@@ -57,6 +57,8 @@ interface ConfinedEntry {
 
 export interface ConfinedListing {
   readonly files: readonly ConfinedEntry[];
+  /** Files whose names are not valid paths, sorted. */
+  readonly misnamed: readonly string[];
   /** Some files are missing: too many, too deep, unreadable, or with names that are not valid paths. */
   readonly isCut: boolean;
 }
@@ -138,6 +140,7 @@ export class ConfinedDirectory {
   /** Lists files below by name and size. Opens none and follows no link. */
   list({ maxFiles, maxDepth }: ListLimits): ConfinedListing {
     const files: ConfinedEntry[] = [];
+    const misnamed: string[] = [];
     let isCut = false;
     const policy = {
       maxNames: maxFiles * NAMES_PER_FILE,
@@ -153,12 +156,14 @@ export class ConfinedDirectory {
       if (isCut && files.length === maxFiles) break;
       const spelled = toRelativePath(relative);
       const stats = statQuietly(place);
-      if (isProblem(spelled) || spelled !== relative) isCut = true;
-      else if (directory !== undefined || stats === undefined) continue;
+      if (isProblem(spelled) || spelled !== relative) {
+        isCut = true;
+        if (directory === undefined && misnamed.length < maxFiles) misnamed.push(relative);
+      } else if (directory !== undefined || stats === undefined) continue;
       else if (files.length === maxFiles) isCut = true;
       else files.push(listedEntry(relative, stats));
     }
-    return { files: files.toSorted((a, b) => compareText(a.path, b.path)), isCut };
+    return { files: files.toSorted((a, b) => compareText(a.path, b.path)), misnamed: misnamed.toSorted(), isCut };
   }
 
   /** Opens a regular file below. The caller closes the descriptor. */

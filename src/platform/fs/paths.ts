@@ -30,6 +30,15 @@ export function isInside(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
 
+/** The first part of a path below `base` that is a link: its target is not what the name says. `undefined` for a path that is not below. */
+export function findLink(file: string, base: string): string | undefined {
+  const relative = path.relative(base, file);
+  if (relative === '' || path.isAbsolute(relative) || relative.split(path.sep)[0] === '..') return undefined;
+  const names = relative.split(path.sep);
+  const parts = names.map((_, at) => path.join(base, ...names.slice(0, at + 1)));
+  return parts.find((part) => quietly(() => lstatSync(part, QUIET)?.isSymbolicLink() === true, false));
+}
+
 /** For display: forward slashes on every system. */
 export function withForwardSlashes(file: string): string {
   return path.sep === '/' ? file : file.replaceAll(path.sep, '/');

@@ -84,6 +84,7 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
   try {
     const url = readUrl(request.url);
     if (url === undefined) return refuse(response, { status: 400, message: 'invalid request target' });
+    if (hasRepeatedHeader(request)) return refuse(response, REPEATED_HEADER);
     const first = checkAdmission(request, url, admitting);
     const refusal =
       first?.status === 401 && admitting.admit !== undefined ? admitting.admit(request, url, admitting.port) : first;
@@ -95,6 +96,13 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
     else respond(response, 500, { error: 'internal server error' });
   }
 }
+
+/** Node uses the first of several; a proxy in front may have used another. */
+export function hasRepeatedHeader({ headersDistinct }: IncomingMessage): boolean {
+  return ['host', 'authorization'].some((name) => (headersDistinct[name] ?? []).length > 1);
+}
+
+export const REPEATED_HEADER: Refusal = { status: 400, message: 'more than one Host or Authorization header' };
 
 function readUrl(target = ''): URL | undefined {
   // Absolute targets are for proxies.

@@ -4,7 +4,7 @@
  * not known, is unclear.
  */
 import { toProblem, type Problem } from '#core';
-import { textLevel, type CommandLine, type SimpleCommand } from './command-words.ts';
+import { moved, textLevel, type CommandLine, type SimpleCommand } from './command-words.ts';
 import { simpleCommand } from './command-wrappers.ts';
 import { readShell } from './shell-grammar.ts';
 import { openFacts, type LineFacts } from './line-facts.ts';
@@ -36,7 +36,14 @@ function readWhole(text: string, env: LineContext['env'] = {}, facts: LineFacts,
     const problem = facts.findProblem();
     if (problem !== undefined) notUnderstood(problem);
     const commands = listCommands(slots);
-    return { type: 'commands', commands, writes, variables: facts.listVariables(), readsFiles: facts.readsFiles() };
+    return {
+      type: 'commands',
+      commands,
+      writes,
+      targets: facts.listTargets(),
+      variables: facts.listVariables(),
+      readsFiles: facts.readsFiles(),
+    };
   });
 }
 
@@ -104,10 +111,10 @@ function readLine(
     onFunction: (name) => functions.set(name, functions.get(name) ?? functions.size),
     onRepeat: () => (repeats = true),
   });
-  for (const [place, slot] of slots.entries()) {
-    const isMoved = place > movesAt || (repeats && Number.isFinite(movesAt));
-    if (isMoved && slot.command !== undefined) slot.command = moved(slot.command);
-  }
+  if (Number.isFinite(movesAt))
+    for (const [place, slot] of slots.entries())
+      if (slot.command !== undefined && (place > movesAt || repeats || isDeferred(slot.command)))
+        slot.command = moved(slot.command);
   return { writes };
 }
 
@@ -124,6 +131,7 @@ function isMoving({ words, inner }: SimpleCommand): boolean {
   return MOVING.has(words[0]?.text ?? '') || inner.some(isMoving);
 }
 
-function moved(command: SimpleCommand): SimpleCommand {
-  return { ...command, isMoved: true, inner: command.inner.map(moved) };
+/** What `trap` runs comes at the end, or at any time. */
+function isDeferred({ words, inner }: SimpleCommand): boolean {
+  return words[0]?.text === 'trap' || inner.some(isDeferred);
 }

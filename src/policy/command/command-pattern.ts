@@ -10,7 +10,7 @@
  * An allow rule grants the program with everything that it can do inside the sandbox. Deny and ask rules are matched in `command-match.ts`.
  */
 
-import { systemName, type CommandWord, type SimpleCommand, type CommandLine } from './command-words.ts';
+import { baseName, systemName, type CommandWord, type SimpleCommand, type CommandLine } from './command-words.ts';
 import { findHidden, quoted } from '#core';
 
 /** The text between stars; a single piece is a word without stars. */
@@ -77,6 +77,8 @@ function isAnyWord(word: PatternWord | undefined): boolean {
 export interface CoverOptions {
   /** The line starts in another folder, so that relative paths mean other files than the rule intended. */
   readonly isElsewhere?: boolean;
+  /** Files that the line writes: a rule does not mean what is in them then. */
+  readonly targets?: readonly CommandWord[];
   /** Nothing isolates the program: only rules that spell out the whole command count. */
   readonly isUnisolated?: boolean;
 }
@@ -119,14 +121,53 @@ export function coversProgram(pattern: CommandPattern, command: SimpleCommand, o
   return fitsWords(pattern, command.words) && isUsable(pattern, command, options);
 }
 
-/** After `cd` a relative path means another file than the rule intended. */
-function isUsable(pattern: CommandPattern, { isMoved }: SimpleCommand, { isElsewhere }: CoverOptions): boolean {
-  return !(isMoved || isElsewhere === true) || !hasRelativePath(pattern);
+/** A path in a rule means the file in the folder where the line starts, as it was before. */
+function isUsable(
+  pattern: CommandPattern,
+  { isMoved, words }: SimpleCommand,
+  { isElsewhere, targets = [] }: CoverOptions,
+): boolean {
+  const isRelative = pattern.words.map((word, at) => isRelativePath(word, at, pattern));
+  if ((isMoved || isElsewhere === true) && isRelative.includes(true)) return false;
+  const named = words.filter((_, at) => isRelative[at] === true || pattern.words[at]?.join('*').includes('/') === true);
+  return !targets.some((target) => named.some((word) => mayBeIn(target, word)));
 }
 
-/** Whether a word looks like a relative path: it contains a slash or a dot and is not absolute. */
-function hasRelativePath({ words }: CommandPattern): boolean {
-  return words.some((word) => /^[^/-].*[/.]|^\./.test(word.join('*')));
+/** Programs that run a file of the current folder, whatever its name. */
+const INTERPRETERS = /^(?:(?:ba|da|k|z)?sh|source|\.|python[\d.]*|node|ruby|perl|php|lua)$/;
+
+/** Whether a word looks like a relative path: it contains a slash or a dot and is not absolute, or an interpreter runs it. */
+function isRelativePath(word: PatternWord, at: number, { words: [program = []] }: CommandPattern): boolean {
+  const text = word.join('*');
+  if (at > 0 && /^[^/-]/.test(text) && INTERPRETERS.test(program.join('*'))) return true;
+  return /^[^/-].*[/.]|^\./.test(text);
+}
+
+/** Whether a redirection may write the file that a word names, or a file of that folder, by whatever path. */
+function mayBeIn(target: CommandWord, { text, kind, pieces }: CommandWord): boolean {
+  const file = tidyPath(text);
+  const name = baseName(file);
+  const start = target.pieces.findLastIndex((piece) => piece.includes('/'));
+  const last = target.kind === 'fixed' ? [target.text] : target.pieces;
+  const names = start === -1 ? last : [baseName(last[start] ?? ''), ...last.slice(start + 1)];
+  if (target.kind === 'pattern' || kind === 'computed') return true;
+  if (
+    matchesStars(
+      names.map((piece) => piece.toLowerCase()),
+      name.toLowerCase(),
+    )
+  )
+    return true;
+  const written = tidyPath(target.text);
+  return kind === 'fixed' ? `/${written}/`.includes(`/${file}/`) : matchesStars(pieces.map(tidyPath), written);
+}
+
+/** Without `.` and empty parts. */
+function tidyPath(text: string): string {
+  return text
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/');
 }
 
 /** Whether the rule has exactly the words of the command. */

@@ -67,8 +67,13 @@ export interface SimpleCommand {
   readonly mentions: readonly SimpleCommand[];
   /** Why it may run a program that the line does not show. */
   readonly hides?: string;
-  /** A `cd` may have run before it, so that relative paths mean other files. */
+  /** It may run in another folder than the line, so that relative paths mean other files. */
   readonly isMoved: boolean;
+}
+
+/** The command in another folder than that of the line. */
+export function moved(command: SimpleCommand): SimpleCommand {
+  return { ...command, isMoved: true, inner: command.inner.map(moved) };
 }
 
 /** A shell line as the commands that it may run. */
@@ -78,6 +83,8 @@ export type CommandLine =
       readonly commands: readonly SimpleCommand[];
       /** Files that redirections write. */
       readonly writes: readonly string[];
+      /** Files that redirections write, also those of inner lines. */
+      readonly targets?: readonly CommandWord[];
       /** Redirections read files. */
       readonly readsFiles?: boolean;
       /** Variables that the line sets for its programs. */

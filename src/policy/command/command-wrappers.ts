@@ -8,6 +8,7 @@ import {
   baseName,
   computedWord,
   fixedWord,
+  moved,
   systemName,
   type CommandWord,
   type SimpleCommand,
@@ -304,6 +305,11 @@ const RUN_OPTIONS = ['-exec', '-execdir', '-ok', '-okdir', '-x', '-X', '--exec',
 
 function insideFinder(words: Words, option: RegExp, reader: CommandReader): Inside {
   const inner: SimpleCommand[] = [];
+  const program = baseName(words[0]?.text ?? '');
+  // `fd -C DIR` runs everything there, and `-Hx` and `--exec=` are not read.
+  const isElsewhere = program !== 'find' && words.some(({ text }) => /^-[^-]*C|^--base-d/.test(text));
+  if (program !== 'find' && words.some(({ text }) => /^-[^-]*[xX]|^--exec/.test(text) && !option.test(text)))
+    return hidden(program);
   const last = words.findLastIndex(({ text }) => option.test(text));
   for (const [index, { kind, pieces, isSplit, value }] of words.entries()) {
     // A word that becomes an option makes the next one a program, and one that becomes `;` ends a command.
@@ -319,7 +325,8 @@ function insideFinder(words: Words, option: RegExp, reader: CommandReader): Insi
     const filled = run.map((word) =>
       word.text.includes('{') ? computedWord(word.text, word.text.split(/\{[^}]*\}/)) : word,
     );
-    inner.push(innerCommand(filled.length === 0 ? [computedWord('')] : filled, reader));
+    const command = innerCommand(filled.length === 0 ? [computedWord('')] : filled, reader);
+    inner.push(isElsewhere || words[at]?.text.endsWith('dir') === true ? moved(command) : command);
     at += run.length;
   }
   return { role: 'program', inner };

@@ -1,6 +1,6 @@
 /** Variables that lines set, and values that the shell evaluates. */
 import { printable } from '#core';
-import { ANY, isAtLeast, joinValues, type Level, type WordValue } from './command-words.ts';
+import { ANY, isAtLeast, joinValues, type CommandWord, type Level, type WordValue } from './command-words.ts';
 
 /** What the lines that belong together set and evaluate, in whatever order they run. */
 export interface LineFacts {
@@ -15,6 +15,9 @@ export interface LineFacts {
   /** The shell evaluates a value, which is harmless only from this level on. */
   need(level: Level, value: WordValue): void;
   noteText(text: string): void;
+  /** A redirection writes a file. */
+  noteWrite(target: CommandWord): void;
+  listTargets(): readonly CommandWord[];
   /** A redirection reads a file. */
   noteInput(): void;
   readsFiles(): boolean;
@@ -40,6 +43,7 @@ export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
   let isDefined = false;
   let isForeign = false;
   let isReading = false;
+  const targets: CommandWord[] = [];
   let problem: string | undefined;
   return {
     known,
@@ -56,6 +60,8 @@ export function openFacts(known: ReadonlyMap<string, string>): LineFacts {
       if (value.from.length > 0) needs.push([level, value]);
     },
     noteText: (text) => (isForeign ||= /[^\0-\x7f]/.test(text)),
+    noteWrite: (target) => targets.push(target),
+    listTargets: () => targets,
     noteInput: () => (isReading = true),
     readsFiles: () => isReading,
     unset: () => (isUnset = true),

@@ -137,7 +137,10 @@ export function readRedirection(source: Source): boolean | (() => string | undef
   if (operator === '<<<') return isInput ? () => (target.kind === 'fixed' ? target.text : undefined) : true;
   if (!NO_FILE.test(target.text)) {
     if (operator.startsWith('<')) source.facts.noteInput();
-    if (operator !== '<' && operator !== '<&') source.handler.onWrite(target.text);
+    if (operator !== '<' && operator !== '<&') {
+      source.handler.onWrite(target.text);
+      source.facts.noteWrite(target);
+    }
   }
   return isInput ? () => undefined : true;
 }

@@ -16,9 +16,9 @@ import {
   SETTINGS,
   valueAt,
 } from '#core';
-import { isInside, isPresent, readCheckedJson, realPath, resolveWithHome } from '#platform';
+import { findLink, isPresent, namesIn, readCheckedJson, resolveWithHome, withForwardSlashes } from '#platform';
 import { isAddress, userFolders } from '../roots.ts';
-import { readPolicy } from '#policy';
+import { readPolicy, writeProtection } from '#policy';
 import {
   explainLayers,
   mergeLayers,
@@ -119,8 +119,14 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
       files.some(({ status }) => status === 'invalid') ||
       environment.problems.length > 0 ||
       policies.some((policy) => policy.isBroken),
-    explain: () => Promise.resolve(explainLayers(layers)),
+    explain: () => Promise.resolve(explainLayers([...agentDefaults(vocabulary.profile, config), ...layers])),
   };
+}
+
+/** Agents get this default of the vocabulary from its profile: a loop of another program chooses for itself. */
+function agentDefaults({ agentPlacement: placement }: Profile, { vocabulary: where }: Config): readonly ConfigLayer[] {
+  if (placement === undefined || where === undefined) return [];
+  return [{ layer: 'vocabulary', where, config: { session: { placement } } }];
 }
 
 function findIgnoredFile(place: ConfigFileLocation): readonly Diagnostic[] {
@@ -244,6 +250,7 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
       ...forbidden.map((at) => {
         if (at[0] === 'skill_roots') return remark('config/not-for-project', at, ...FOREIGN_SOURCE);
         if (isAboutSkills(at.slice(0, -1).join('.'))) return remark('config/not-for-project', at, ...FOREIGN_SKILL);
+        if (at === RUNS_DIRECTORY) return remark('config/not-for-project', at, ...NOT_ORDINARY);
         const subject = findOverrideRule(at.join('.')) === 'never' ? 'is' : 'with this value is';
         return remark('config/not-for-project', at, `${subject} reserved for the user`);
       }),
@@ -255,6 +262,11 @@ function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLa
 const FOREIGN_SOURCE = [
   'is a source name of others, so the source is project',
   'write "project", a name that starts with "project-", or no source',
+] as const;
+
+const NOT_ORDINARY = [
+  'is not used: it is behind a link, or part of .git, a skill, installed packages or the settings of a tool',
+  'name an ordinary folder of the project, such as records, or leave it out for .agent/runs',
 ] as const;
 
 const FOREIGN_SKILL = [
@@ -290,19 +302,29 @@ function withoutPaths(config: Config, paths: readonly (readonly string[])[]): Co
   return paths.reduce((rest, at) => withValue(rest, at, undefined), config);
 }
 
-/** Settings that only the user may set, including a directory that a link leads outside. */
+/** Settings that only the user may set, including a directory for records that is not an ordinary folder of the project. */
 function forbiddenPaths(config: Config, base: string): readonly (readonly string[])[] {
   const paths = userOnlyPaths(config);
   const directory = withoutPaths(config, paths).runs?.directory;
-  const isOutside = directory !== undefined && leavesByLink(path.resolve(base, directory), base);
-  return isOutside ? [...paths, ['runs', 'directory']] : paths;
+  const isForbidden = directory !== undefined && !isOrdinaryFolder(path.resolve(base, directory), base);
+  return isForbidden ? [...paths, RUNS_DIRECTORY] : paths;
 }
 
-/** Whether the directory, or its nearest existing ancestor, resolves to a folder outside of `base`. */
-function leavesByLink(directory: string, base: string): boolean {
-  let nearest = directory;
-  while (nearest !== path.dirname(nearest) && !isPresent(nearest)) nearest = path.dirname(nearest);
-  return !isInside(realPath(nearest), realPath(base));
+const RUNS_DIRECTORY = ['runs', 'directory'];
+/** Folders of `.agent` for something else. */
+const OWN_FOLDERS = /^\.agent(?:\/(?:artifacts|evals|keys|pending|skills|sources|trash)(?:\/|$)|$)/i;
+const PACKAGES = /(?:^|\/)(?:node_modules|\.?venv|\.tox|__pycache__)(?:\/|$)/i;
+
+/** Whether a folder below `base` belongs to no other tool, no skill and no installed package, and no link leads to it. */
+function isOrdinaryFolder(directory: string, base: string): boolean {
+  const relative = withForwardSlashes(path.relative(base, directory));
+  if (relative === '' || findLink(directory, base) !== undefined) return false;
+  if (/^\.agent(?:\/|$)/i.test(relative)) return !OWN_FOLDERS.test(relative);
+  if (PACKAGES.test(relative) || writeProtection(relative) !== 'free') return false;
+  const names = relative.split('/');
+  const folders = names.map((_, at) => path.join(base, ...names.slice(0, at + 1)));
+  // Git takes a folder with a HEAD for a repository.
+  return !folders.some((folder) => namesIn(folder).some((name) => /^(?:skill\.md|head)$/i.test(name)));
 }
 
 function optionLayer({ config, where }: ConfigOverride): ConfigLayer {

@@ -55,8 +55,10 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const isAllowed = found.restriction && gaps !== undefined && (await options.askWeaker?.(gaps)) === true;
   const restriction = isAllowed ? undefined : found.restriction;
   if (restriction !== undefined) options.onRestriction?.(restriction);
+  const records = places.records.map(realPath);
   const mounts = checkMounts(options.mounts ?? [], {
     ...places.mountRules,
+    records,
     onSkipped: options.onUnmounted,
     stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
     identity: executor.identity,
@@ -64,7 +66,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   });
   const network = (options.network ?? []).map(programGrant);
   const workspaces = openWorkspaces({ base: places.base });
-  const artifacts = openArtifacts(options.artifacts, places.artifacts);
+  const artifacts = openArtifacts(options.artifacts, places);
   const key = options.key ?? randomUUID();
   let known: Promise<void> | undefined;
   let isClosed = false;
@@ -84,7 +86,6 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     await (known ??= learnSecrets(workspace, options.secrets, places));
     return workspace;
   };
-  const records = places.records.map(realPath);
   const packages = openPackages({
     options: options.packages ?? {},
     executor,
@@ -206,9 +207,12 @@ function isLeftOut(folder: string, relative: string): boolean {
   return isSecretPath(relative, folder) || isSecretDocument(path.join(folder, relative));
 }
 
-function openArtifacts(setting: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {
+function openArtifacts(
+  setting: ExecutionOptions['artifacts'],
+  { artifacts, project }: ExecutionDefaults,
+): ArtifactStore | undefined {
   if (setting === false) return undefined;
-  return typeof setting === 'object' ? setting : openFileArtifacts(setting ?? folder);
+  return typeof setting === 'object' ? setting : openFileArtifacts(setting ?? artifacts, { project });
 }
 /**
  * A grant for programs as the user wrote it: `localhost:3000` and `127.0.0.1:3000` mean this machine and need no `private://`. Other

@@ -133,7 +133,7 @@ export interface ExecutionDefaults {
   readonly cacheDir: string | undefined;
   /** Where relative paths in rules start. */
   readonly project: string;
-  /** Folders of recorded runs outside of `.agent`, which no program sees. */
+  /** Folders of records and of our own state in the project, which no program sees. */
   readonly records: readonly string[];
   /** Socket of the container engine (`DOCKER_HOST`). */
   readonly engine: string | undefined;
@@ -164,7 +164,7 @@ export interface ExecutionParts extends Pick<
   readonly packages: Packages;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
-  /** Real paths of the folders of recorded runs. */
+  /** Real paths of the folders of records and of our own state in the project. */
   readonly records: readonly string[];
   /** Folders of skills, into which no output is copied. */
   readonly skillRoots: readonly string[];

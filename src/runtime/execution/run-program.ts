@@ -91,6 +91,7 @@ export async function prepareProgram(
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
+    records: parts.records,
     names: hiddenNames(),
     isProtected: (name) => writeProtection(name) !== 'free',
     isHidden: (absolute, relative) =>
@@ -175,7 +176,7 @@ export async function prepareProgram(
     target: `${attached.root}/${name}`,
     access: 'write',
   });
-  const skillCopy = await writableSkill(workspace, staged, { code, run: run.name, signal });
+  const skillCopy = await writableSkill(workspace, staged, { code, cwd: start.path, run: run.name, signal });
   const served = parts.serve === undefined ? undefined : serveProgram(parts.serve, workspace, run);
   return {
     type: 'prepared',

@@ -2,7 +2,7 @@
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { askCallback, writeProtection } from '#policy';
+import { askCallback, isBuildFile, isSkillPath, writeProtection } from '#policy';
 import {
   fileProblemText,
   isSkillError,
@@ -75,7 +75,7 @@ export async function writeResults(
     const copies = withTargets(files, root);
     refuse(copies, skillRoots.map(realPath));
     if (options.mayReplace === false) refuseReplacing(copies);
-    for (const copy of copies.filter(({ target }) => writeProtection(target) !== 'free'))
+    for (const copy of copies.filter(needsApproval))
       await ask(copy, options, (request) => (redactor === undefined ? request : redacted(request, redactor)));
     if (realTarget(folder) !== root) throw failedAt(folder, 'it was replaced meanwhile', 'repeat the command');
     writeAll(root, copies);
@@ -127,16 +127,32 @@ function refuseReplacing(copies: readonly OutputCopy[]): void {
 }
 
 function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): void {
+  const inSkills = new Map<string, string | undefined>();
   for (const { target } of copies) {
-    const root = skillRoots.find((each) => isInside(target, each));
-    if (root !== undefined)
+    const root = skillRoots.find((each) => isInside(target, each)) ?? findSkill(path.dirname(target), inSkills);
+    if (root !== undefined || isSkillPath(target))
       throw refusedAt(
         target,
-        `it is in the skill folder ${quoted(root)}`,
+        root === undefined ? 'it is in a folder of skills' : `it is in the skill folder ${quoted(root)}`,
         'choose a folder outside; install skills with skillwright install',
       );
     if (isNeverResult(target)) throw refusedAt(target, 'other tools run what is there', 'choose another folder');
   }
+}
+
+/** The innermost folder with a SKILL.md, of this one and those around it. */
+function findSkill(folder: string, known: Map<string, string | undefined>): string | undefined {
+  if (known.has(folder)) return known.get(folder);
+  const parent = path.dirname(folder);
+  const isSkill = ['SKILL.md', 'skill.md'].some((name) => isPresent(path.join(folder, name)));
+  const found = isSkill ? folder : parent === folder ? undefined : findSkill(parent, known);
+  known.set(folder, found);
+  return found;
+}
+
+/** Files that other tools run or obey: some always, and those of a build where one is replaced. */
+function needsApproval(copy: OutputCopy): boolean {
+  return writeProtection(copy.target) !== 'free' || (isBuildFile(copy.target) && isReplacing(copy));
 }
 
 /** Asks about one file, with its change. Anything but a yes refuses all files. */
@@ -151,7 +167,8 @@ async function ask(
   const request: ApprovalRequest = {
     id: `sha256:${sha256(stableJson({ action, bytes: sha256(bytes), before: before === undefined ? '' : sha256(before) }))}`,
     tool: 'write_file',
-    risk: 'high',
+    // `--yes` answers for a build file, and `--auto` does not.
+    risk: writeProtection(target) === 'free' ? 'medium' : 'high',
     action,
     rule: 'the output of a program',
     origin: { layer: 'built-in', where: '' },

@@ -1,5 +1,5 @@
 /** What a program starts with: the working directory, an editor, and its skill under a name that can be a folder. */
-import { lstatSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { failure, quoted, toRelativePath, type ActionProblem, isProblem, type Executor } from '#core';
@@ -128,11 +128,23 @@ export function editorFor(
   if (text === undefined) return {};
   const folder = run.host;
   const seen = `${workspace.attached.root}/${run.path}`;
-  const options = { flag: 'wx', mode: 0o644 } as const;
-  writeFileSync(path.join(folder, 'editor-text.txt'), text, options);
-  writeFileSync(path.join(folder, 'editor.sh'), `cat '${seen}/editor-text.txt' > "$1"\n`, options);
-  // Programs run `$EDITOR file` with and without a shell, so quotes are used only if the path needs them.
-  const script = `${seen}/editor.sh`;
-  const editor = `sh ${/^[\w/.:@-]+$/.test(script) ? script : `'${script}'`}`;
+  const script = path.join(folder, 'editor.sh');
+  writeFileSync(path.join(folder, 'editor-text.txt'), text, { flag: 'wx', mode: 0o644 });
+  writeFileSync(script, `#!/bin/sh\ncat '${seen}/editor-text.txt' > "$1"\n`, { flag: 'wx' });
+  chmodSync(script, 0o755);
+  // One word, so that programs can run `$EDITOR file` with and without quotes, and with and without a shell.
+  const isOneWord = /^[\w/.:@-]+$/.test(seen);
+  const word = isOneWord ? `${seen}/editor.sh` : `'${seen}/editor.sh'`;
+  const editor = isOneWord && mayExecute(script) ? word : `sh ${word}`;
   return { EDITOR: editor, VISUAL: editor };
+}
+
+/** False on a file system that is mounted `noexec`. */
+function mayExecute(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -95,7 +95,7 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
     isStopped: (call) => notRepeated(call, options) !== undefined,
   });
   try {
-    const store = openFileArtifacts(runtime.executionPlaces.artifacts);
+    const store = openFileArtifacts(runtime.executionPlaces.artifacts, runtime.executionPlaces);
     const settings = replaySession(info, recorded, {
       isOwn,
       artifacts: options.writes === true ? store : readOnlyArtifacts(store),

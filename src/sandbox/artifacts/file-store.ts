@@ -25,8 +25,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, SkillError, parseJson, readField, shape } from '#core';
+import { compareText, SkillError, parseJson, quoted, readField, shape } from '#core';
 import {
+  findLink,
   isPresent,
   isSystemError,
   isWithoutHardLinks,
@@ -42,10 +43,17 @@ import { MAX_ARTIFACT_BYTES, openArtifacts, type ArtifactStore, type ArtifactVer
 /** Attempts to claim a version number while other processes save. */
 const MAX_CLAIMS = 10_000;
 
+interface FileArtifactsOptions {
+  readonly maxBytes?: number;
+  readonly now?: () => Date;
+  /** The folder that the store belongs to. Links below it are not followed: whoever wrote the project made them. */
+  readonly project?: string;
+}
+
 /** Opens a store. Creates nothing before the first save. */
 export function openFileArtifacts(
   directory: string,
-  { maxBytes, now = () => new Date() }: { readonly maxBytes?: number; readonly now?: () => Date } = {},
+  { maxBytes, now = () => new Date(), project = directory }: FileArtifactsOptions = {},
 ): ArtifactStore {
   /** The name is hashed, which is a safe file name on every system. */
   const folder = (name: string): string => path.join(directory, 'names', sha256(name));
@@ -54,6 +62,11 @@ export function openFileArtifacts(
     const record = readRecord(path.join(folder(name), String(version)));
     if (record === undefined || !('digest' in record) || record.name !== name) return undefined;
     return { ...record, digest: `sha256:${record.digest}`, version };
+  };
+  const access = <Result>(act: () => Result): Result => {
+    const link = ['blobs', 'incoming', 'names'].map((each) => findLink(path.join(directory, each), project));
+    refuseLink(link.find((found) => found !== undefined));
+    return withFailures(directory, act);
   };
   const versions = (name: string): readonly ArtifactVersion[] =>
     versionsIn(folder(name)).flatMap((version) => read(name, version) ?? []);
@@ -67,9 +80,10 @@ export function openFileArtifacts(
   return openArtifacts(
     {
       save: async (name, content, mediaType) =>
-        withFailures(directory, () => {
+        access(() => {
           for (const each of ['blobs', 'incoming', path.join('names', sha256(name))])
             makeFolders(path.join(directory, each), 0o700);
+          refuseLink(findLink(folder(name), project));
           const time = now();
           removeOldIncoming(path.join(directory, 'incoming'), time.getTime());
           const staging = temporaryName(path.join(directory, 'incoming', 'version'), '.new');
@@ -87,7 +101,7 @@ export function openFileArtifacts(
           }
         }),
       load: async ({ name, version, bytes }) =>
-        withFailures(directory, () => {
+        access(() => {
           const place = path.join(folder(name), String(version), 'content');
           const found = readPrivateFile(place, { maxBytes: Math.max(bytes, MAX_ARTIFACT_BYTES) });
           return found.type === 'read'
@@ -95,19 +109,19 @@ export function openFileArtifacts(
             : { place, cause: found.type === 'failed' ? found.reason : undefined };
         }),
       list: async () =>
-        withFailures(directory, () =>
+        access(() =>
           namesIn(path.join(directory, 'names'))
             .flatMap(latest)
             .toSorted((a, b) => compareText(a.name, b.name)),
         ),
       versions: async (name, only) =>
-        withFailures(directory, () => {
+        access(() => {
           if (only === undefined) return versions(name);
           const one = only === 'latest' ? undefined : read(name, only);
           return only === 'latest' ? latest(name) : one === undefined ? [] : [one];
         }),
       delete: async (targets) =>
-        withFailures(directory, () => {
+        access(() => {
           for (const { name, version, digest } of targets) {
             const own = path.join(folder(name), String(version));
             writeRecord(own, { name, deletedAt: now().toISOString() });
@@ -118,6 +132,16 @@ export function openFileArtifacts(
     },
     maxBytes,
   );
+}
+
+function refuseLink(link: string | undefined): void {
+  if (link === undefined) return;
+  throw new SkillError({
+    code: 'io/failed',
+    message: `artifacts are not kept behind the link ${quoted(link, 200)}, which could lead to files of other tools`,
+    hint: 'replace the link by a folder',
+    data: { path: link, cause: 'ELOOP' },
+  });
 }
 
 function writeRecord(folder: string, record: ArtifactRecord): void {

@@ -46,7 +46,10 @@ interface StartCommand {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly inherited?: readonly NonNullable<Parameters<typeof startChild>[0]['inherited']>[number][];
-  /** The command writes READY to stderr once the program is confined. If it ends before, the program was not started. */
+  /**
+   * The command is a launcher: it writes READY to stderr once the program is confined, and ends all that the program started when it gets
+   * SIGTERM. If it ends before, the program was not started.
+   */
   readonly announces?: boolean;
 }
 
@@ -128,6 +131,7 @@ function attach(
         processes,
         pipes,
         executor: name,
+        isReaper: announces,
       },
       streams,
     );

@@ -33,6 +33,8 @@ export interface MountRules {
   readonly home: string | undefined;
   /** Folders of records, trust, approvals, caches and workspaces. */
   readonly stateFolders: readonly string[];
+  /** Real paths of folders of records, which may be in a mounted folder, where they are hidden. */
+  readonly records?: readonly string[];
   readonly skillRoots: readonly string[];
   /** The user that programs run as, if it is not the current one. */
   readonly identity: Identity | undefined;
@@ -113,7 +115,10 @@ interface Problem {
 
 const SMALLER = 'mount the folder of one project';
 
-function placeProblem(source: string, { home, stateFolders, skillRoots }: MountRules): Problem | undefined {
+function placeProblem(
+  source: string,
+  { home, stateFolders, records = [], skillRoots }: MountRules,
+): Problem | undefined {
   if (WIDE_FOLDERS.has(source)) return { reason: 'it contains unrelated files of the system', hint: SMALLER };
   const system = SYSTEM_FOLDERS.find((folder) => isInside(source, folder));
   if (system !== undefined) return { reason: `${system} belongs to the system`, hint: SMALLER };
@@ -130,6 +135,8 @@ function placeProblem(source: string, { home, stateFolders, skillRoots }: MountR
     if (isInside(folder, source))
       return { reason: `it contains ${quoted(folder)}, where skillwright keeps its state`, hint: SMALLER };
   }
+  if (records.some((folder) => isInside(source, folder)))
+    return { reason: 'it belongs to the records of skillwright', hint: SMALLER };
   const root = skillRoots.map((each) => tryRealPath(each) ?? each).find((each) => isInside(source, each));
   if (root !== undefined)
     return {

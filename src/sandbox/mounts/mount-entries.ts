@@ -35,6 +35,8 @@ export interface MountEntriesOptions {
   /** Files that other tools run or obey: read-only also in a writable folder. */
   readonly isProtected: (relative: string) => boolean;
   readonly skillRoots: readonly string[];
+  /** Real paths of our own folders, hidden wherever they are. */
+  readonly records: readonly string[];
 }
 
 /** Beyond these limits the folder is not mounted: a secret that was not found would be shown. */
@@ -80,21 +82,23 @@ export function mountEntries(mount: CheckedMount, options: MountEntriesOptions):
 }
 
 interface Found {
-  readonly protected: string[];
+  protected: string[];
   /** Protected names in a writable folder, also of links and of what is hidden. */
   readonly names: Map<string, string | undefined>;
-  readonly hidden: { readonly path: string; readonly isFolder: boolean }[];
-  readonly free: string[];
+  hidden: { readonly path: string; readonly isFolder: boolean }[];
+  free: string[];
 }
 
 /** Throws `policy/refused` for a folder that is too large to search. */
 function search(
   { source, access }: CheckedMount,
-  { isHidden, isProtected, isSecretDocument, hasSockets, skillRoots }: MountEntriesOptions,
+  { isHidden, isProtected, isSecretDocument, hasSockets, skillRoots, records }: MountEntriesOptions,
 ): Found {
   const isWritable = access === 'write';
   const found: Found = { protected: [], names: new Map(), hidden: [], free: [] };
   const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
+  /** Real paths that are hidden whatever they are called. */
+  const targets = [...records];
   const waiting = [''];
   let count = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
@@ -110,15 +114,19 @@ function search(
       const isNamed = isWritable && (isProtected(relative) || roots.has(path.join(source, relative)));
       if (isNamed) found.names.set(relative, linkTarget(path.join(source, relative)));
       if (entry.isSymbolicLink()) {
-        // A link is not a mount point, but the file behind a protected name is protected like it.
-        const real = isNamed ? tryRealPath(path.join(source, relative)) : undefined;
-        if (real !== undefined && real !== source && isInside(real, source))
+        // A link is not a mount point, but the file behind a hidden or protected name is hidden or protected like it.
+        const isSecret = isHidden(relative);
+        const real = isNamed || isSecret ? tryRealPath(path.join(source, relative)) : undefined;
+        if (isSecret && real !== undefined) targets.push(real);
+        else if (real !== undefined && real !== source && isInside(real, source))
           found.protected.push(path.relative(source, real));
         continue;
       }
       const isFolder = entry.isDirectory();
       const isDocument = entry.isFile() && isSecretDocument(path.join(source, relative));
-      if (isHidden(relative) || isDocument || (hasSockets && entry.isSocket())) {
+      // Named pipes and devices lead out of the sandbox too, and a read-only mount does not keep programs from writing to them.
+      const leadsOut = entry.isSocket() ? hasSockets : !isFolder && !entry.isFile();
+      if (isHidden(relative) || isDocument || leadsOut) {
         found.hidden.push({ path: relative, isFolder });
         continue;
       }
@@ -129,7 +137,21 @@ function search(
       if (isFolder) (UNSEARCHED.has(entry.name) ? found.free : waiting).push(relative);
     }
   }
+  for (const target of targets) hideTarget(found, source, target);
   return found;
+}
+
+/** Hides a file or folder of the mounted folder by its real path, instead of what is in it. */
+function hideTarget(found: Found, source: string, real: string): void {
+  const target = path.relative(source, real);
+  if (real === source || !isInside(real, source)) return;
+  if (found.hidden.some(({ path: name }) => isInside(target, name))) return;
+  const stats = quietly(() => lstatSync(real), undefined);
+  if (stats === undefined) return;
+  found.hidden = found.hidden.filter(({ path: name }) => !isInside(name, target));
+  found.protected = found.protected.filter((name) => !isInside(name, target));
+  found.free = found.free.filter((name) => !isInside(name, target));
+  found.hidden.push({ path: target, isFolder: stats.isDirectory() });
 }
 
 /** Hides and protects the other names of files that are hidden or protected by one, and of the user's keys. */

@@ -27,7 +27,7 @@ interface MountedFolders {
   readonly finish: () => readonly string[];
 }
 
-interface MountFoldersOptions extends Pick<MountEntriesOptions, 'isProtected' | 'skillRoots'> {
+interface MountFoldersOptions extends Pick<MountEntriesOptions, 'isProtected' | 'records' | 'skillRoots'> {
   readonly isHidden: (absolute: string, relative: string) => boolean;
   /** Of the files that `isHidden` hides. */
   readonly names: HiddenNames;

@@ -45,6 +45,8 @@ export interface ChildSpec {
   readonly maxOutputBytes?: number;
   /** The child takes all its descendants with it (pid namespace, container client): no search for survivors. */
   readonly isContained?: boolean;
+  /** The child adopts all its descendants and ends them on SIGTERM. A search of /proc from here misses programs that fork without end. */
+  readonly isReaper?: boolean;
   /** Shared between programs, so that one scan of /proc serves all of them. */
   readonly processes?: ProcessTable;
   /** Named pipes for the outputs (default: sockets, which programs cannot open by path). */
@@ -82,8 +84,9 @@ const GRACE_MS = 250;
 /** How often and at which interval killed processes are checked. */
 const MAX_TRIES = 500;
 const GONE_MS = 5;
-/** How long a killed process may take to disappear. */
+/** How long a killed process may take to disappear, and a launcher to end the processes of its program. */
 const KILLED_MS = 10_000;
+const REAPED_MS = 8_000;
 /** How long output and descendants may take after a program exited by itself: hundreds may end at once. */
 const LEFT_MS = 30_000;
 const POLL_MS = 100;
@@ -231,7 +234,14 @@ async function follow(child: ChildProcess, { spec, streams, mark, outputs }: Fol
     kill: () => {
       if (isOver) return;
       if (spec.isContained === true) tree.killGroup();
-      else tree.kill();
+      else if (spec.isReaper === true) {
+        tree.terminate();
+        // A launcher that hangs cannot reap.
+        void withinTime(ended, REAPED_MS).then(
+          (end) => end ?? tree.kill(),
+          () => undefined,
+        );
+      } else tree.kill();
     },
     members: (rows) => tree.members(rows),
     hunted: () => tree.hunted(),

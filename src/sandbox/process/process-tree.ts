@@ -50,6 +50,8 @@ export interface ProcessTree {
   /** Number of processes that were killed one by one: they had left the group, or outlived the child. */
   hunted(): number;
   killGroup(): void;
+  /** Tells the child alone to end what it started. */
+  terminate(): void;
   /** Kills all other members and then the group, which is stopped meanwhile: the children of a process that is gone are hard to find. */
   kill(): void;
   /** Kills what is left after the child itself ended at this time; true if members still exist. */
@@ -109,6 +111,10 @@ export function followTree(root: number, mark: string, table: ProcessTable): Pro
     members,
     hunted: () => hunted,
     killGroup,
+    terminate() {
+      send(root, 'SIGTERM');
+      send(root, 'SIGCONT');
+    },
     kill() {
       if (isLinux) {
         send(-root, 'SIGSTOP');

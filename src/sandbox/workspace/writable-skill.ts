@@ -1,4 +1,5 @@
 /** A writable copy of a skill for one program, because many scripts write beside themselves or into the folder in which they start. */
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { toRelativePath, type RelativePath, isProblem } from '#core';
@@ -19,26 +20,31 @@ interface WritableSkill {
 const COPIES_FOLDER = '.copies';
 /** A larger skill stays read-only: a copy for every program would take too long. */
 const LIMITS = { maxBytes: 20 * 1024 * 1024, maxEntries: 2_000, maxDepth: 32 };
+/** A skill with no more entries than this is copied for every program that starts in its folder: which programs write there cannot be known. */
+const SMALL_ENTRIES = 200;
 const LISTED = { maxFiles: 5_000, maxDepth: 32 };
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** Caches that interpreters write; they are not results. */
 const CACHE = /(?:^|\/)(?:__pycache__|\.pytest_cache|node_modules\/\.cache)(?:\/|$)|\.pyc$/;
 const MAX_NAMED = 5;
 
-/** Code that writes files by a name of its own. Most code that matches writes elsewhere; then only a copy was made in vain. */
+/** Code of a larger skill that writes files by a name of its own. Most code that matches writes elsewhere; then only a copy was made in vain. */
 const WRITES =
   /\bopen\s*\([^)\n]*,\s*(?:mode\s*=\s*)?['"][wax]|\.write_(?:text|bytes)\(|\bmkdirs?\(|makedirs\(|\.(?:to_(?:csv|json|excel|parquet)|savefig|save)\(|sqlite3\.connect|writeFile|appendFile|createWriteStream|>>?\s*["'$\w./]|\b(?:tee|touch|mkdir|mktemp|sed -i|cp|mv|curl -[a-zA-Z]*[oO]|wget)\b/;
 
 /**
- * Where skills are mounted read-only, a program whose code may write files gets a copy of its skill; not of one that is too large. Elsewhere
- * skills are copies already. `run` is the name of the run, for the folder of the copy.
+ * Where skills are mounted read-only, a program that starts in the folder of its skill or whose code may write files gets a copy of the skill;
+ * not of one that is too large. Elsewhere skills are copies already. `run` is the name of the run, for the folder of the copy.
  */
 export async function writableSkill(
   { place, attached, identity }: Workspace,
   skill: StagedSkill | undefined,
-  { code, run, signal }: { readonly code: string; readonly run: string; readonly signal?: AbortSignal },
+  { code, cwd, run, signal }: WritingProgram,
 ): Promise<WritableSkill | undefined> {
-  if (skill === undefined || !isSeparate(attached) || !WRITES.test(code)) return undefined;
+  if (skill === undefined || !isSeparate(attached)) return undefined;
+  const folder = `skills/${skill.name}`;
+  const isInside = cwd === folder || cwd.startsWith(`${folder}/`);
+  if (!WRITES.test(code) && !(isInside && isSmall(skill))) return undefined;
   const copies = path.join(place.root, COPIES_FOLDER);
   makeInside(place.root, COPIES_FOLDER, { mode: isRoot() ? 0o711 : 0o700, owner: undefined });
   const copy = path.join(copies, run);
@@ -65,6 +71,18 @@ export async function writableSkill(
       }
     },
   };
+}
+
+interface WritingProgram {
+  readonly code: string;
+  /** Where it starts, relative to the workspace. */
+  readonly cwd: string;
+  readonly run: string;
+  readonly signal?: AbortSignal;
+}
+
+function isSmall({ snapshot }: StagedSkill): boolean {
+  return readdirSync(snapshot, { recursive: true }).length <= SMALL_ENTRIES;
 }
 
 interface Changes {

@@ -210,7 +210,8 @@ function readWrittenName(report: Report, directory: string, value: ScalarNode): 
     const hint =
       better === undefined ? undefined : `use 1 to 64 lower-case letters, digits and single hyphens: ${better}`;
     const message = `the name ${quoted(value.value)} ${problem}${used}`;
-    addDiagnostic(report, { code: 'name/invalid', at: value.start, message, hint, edit });
+    const code = value.value.trim() === '' ? 'name/missing' : 'name/invalid';
+    addDiagnostic(report, { code, at: value.start, message, hint, edit });
   }
   if (name === undefined) return undefined;
   if (isTooLong === true) {

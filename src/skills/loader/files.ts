@@ -4,7 +4,7 @@ import { kindOfFile } from './file-kind.ts';
 
 export interface SkillFiles {
   readonly files: readonly OfType<Observation, 'skill-loaded'>['files'][number][];
-  /** Files that cannot be read, and why: links that lead outside or nowhere, missing permissions. */
+  /** Files that cannot be read, and why: links that lead outside or nowhere, missing permissions, names that no path can spell. */
   readonly unusable: readonly UnusableFile[];
   /** The list is incomplete: too many files, too deep, or with names that are not valid paths. */
   readonly isCut: boolean;
@@ -24,12 +24,12 @@ export function listSkillFiles(directory: string): SkillFiles {
 
 /**
  * Lists the files of an open skill folder with name, size and kind, sorted. No file is read. Pipes, sockets and devices are ignored.
- * Files with hidden characters or backslashes in their name are omitted and set `isCut`, so that every listed path can be read.
+ * Files with hidden characters or backslashes in their name are unusable and set `isCut`, so that every listed path can be read.
  */
 export function listFiles(directory: ConfinedDirectory): SkillFiles {
-  const { files, isCut } = directory.list(LIMITS);
+  const { files, misnamed, isCut } = directory.list(LIMITS);
   const listed: OfType<Observation, 'skill-loaded'>['files'][number][] = [];
-  const unusable: UnusableFile[] = [];
+  const unusable: UnusableFile[] = misnamed.map((path) => ({ path, reason: MISNAMED }));
   for (const { path, bytes, type, isExecutable, isPublic } of files) {
     if (type === 'other') continue;
     const reason = isPublic ? undefined : whyUnusable(directory, path);
@@ -49,6 +49,7 @@ function whyUnusable(directory: ConfinedDirectory, file: string): string | undef
   return UNUSABLE[found.code] ?? 'it cannot be read';
 }
 
+const MISNAMED = 'its name has an invisible character, a backslash, or is no valid path';
 const LINKED_FOLDER = 'it is a link to a folder';
 
 const UNUSABLE: Partial<Readonly<Record<ActionProblem['code'], string>>> = {

@@ -12,7 +12,8 @@ export type FoundScript =
  * resource, but is not read.
  */
 export function findScript(skill: SkillLocation, script: string, anywhere?: true): FoundScript {
-  const asked = toRelativePath(script);
+  // Below `scripts/`, a name that starts with ~ is a name, and no home folder.
+  const asked = toRelativePath(/^~[^/]*$/.test(script) ? `./${script}` : script);
   if (isProblem(asked)) return failed(asked);
   const full = toRelativePath(scriptPath({ script: asked, anywhere }));
   if (isProblem(full)) return failed(full);

@@ -105,7 +105,7 @@ describe('two arms', () => {
     });
   });
 
-  test('count a case once, however often it is repeated', () => {
+  verifies('EVAL-14', 'count a case once, however often it is repeated', () => {
     const repeated = (arm: Arm, passed: readonly boolean[], way: 'live' | 'rules' = 'live') =>
       passed.map((one, place) => outcome('a', one, { arm, attempt: place + 1, model: { id: way, way } }));
     const { cases, pairs, better, worse, missing, difference } = compared(
@@ -119,7 +119,7 @@ describe('two arms', () => {
     expect(compared(fixed, 'with', 'without')).toMatchObject({ cases: 1, pairs: 2, better: 1, p: 1 });
   });
 
-  test('have a verdict only if it holds whatever the missing attempts would have been', () => {
+  verifies('EVAL-14', 'have a verdict only if it holds whatever the missing attempts would have been', () => {
     const ten = arms('with', 'without', 10);
     const withMissing = (count: number, arm: Arm) =>
       ten.map((result, place) =>
@@ -144,7 +144,7 @@ describe('two arms', () => {
     expect(compared(results, 'with', 'without')).toMatchObject({ better: 0, passed: { of: 0, against: 0 } });
   });
 
-  test('are compared only if they were given the same, except the skill', () => {
+  verifies('EVAL-14', 'are compared only if they were given the same, except the skill', () => {
     const given = (arm: Arm) => ({ request: 'a', budget: 'b', ...(arm === 'with' ? { 'skill tables': 'c' } : {}) });
     const results = arms('with', 'without', 8).map((result) => ({ ...result, given: given(result.arm) }));
     expect(verdictOfDifference(compared(results, 'with', 'without'))).toBe('not used: no effect can be claimed');
@@ -163,7 +163,7 @@ describe('two arms', () => {
       ).toMatchObject({ reason: `the arms differ in more than the skill: ${key}` });
   });
 
-  test('give no credit to a skill in cases that did not load it', () => {
+  verifies('EVAL-14', 'give no credit to a skill in cases that did not load it', () => {
     const results = arms('with', 'without', 12).map((result, place) => ({
       ...result,
       given: Object.fromEntries(result.arm === 'with' ? [['skill tables', 'a']] : []),

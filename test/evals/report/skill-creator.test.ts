@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { compareReports } from '../../../src/evals/report/compare-reports.ts';
-import type { CaseResult } from '../../../src/evals/report/result.ts';
+import { compareVerdicts } from '../../../src/evals/report/compare-verdict.ts';
+import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
 import { markdownComparison, terminalComparison } from '../../../src/evals/report/compare-text.ts';
 import { buildBenchmark, skillCreatorFiles, computeSpread } from '../../../src/evals/report/skill-creator.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -148,36 +149,70 @@ describe('the skill-creator format', () => {
 
 describe('the comparison of two reports as text', () => {
   const look = { width: 100, style: (_style: string, text: string): string => text };
-  const comparison = compareReports(
-    report([result('a'), result('b', failed)]),
-    report([result('a', failed), result('b')]),
+  const compare = (before: EvalReport, after: EvalReport) => {
+    const comparison = compareReports(before, after);
+    const verdict = compareVerdicts(before, after, comparison);
+    return {
+      terminal: terminalComparison(comparison, verdict, look),
+      markdown: markdownComparison(comparison, verdict),
+    };
+  };
+  const [skill, other] = [{ skill: 'tables' }, { skill: 'letters' }];
+  const { terminal, markdown } = compare(
+    report([result('a', skill), result('b', { ...failed, ...skill })]),
+    report([result('a', { ...failed, ...skill }), result('b', skill), result('c', other)]),
   );
 
   test('for a terminal', () => {
-    expect(terminalComparison(comparison, look).join('\n')).toBe(`broken   a  passed to failed
+    expect(terminal.join('\n')).toBe(`valid, failed: a regression
+  1 case broke
+  tables: valid, failed: 1 passed, 1 failed
+  letters: absent to valid, all passed
+
+broken   a  passed to failed
   output[0]: passed to absent
   a: absent to failed, found nothing
 fixed    b  failed to passed
   a: failed to absent
   output[0]: absent to passed
+added    c  absent to passed
 
-changes    1 broken, 1 fixed, 0 unchanged
-pass rate  50 % (9 to 91 %) to 50 % (9 to 91 %)
+changes    1 broken, 1 fixed, 1 added, 0 unchanged
+pass rate  50 % (9 to 91 %) to 67 % (21 to 94 %)
 tokens     2,100 to 2,100
 tool calls 2 to 2
 time       3.0 s to 3.0 s`);
   });
 
+  verifies('EVAL-14', 'claims nothing if one of the reports is invalid', () => {
+    const invalid = report([result('a', { status: 'error' })]);
+    const valid = report([result('a')]);
+    expect([compare(invalid, valid).terminal.slice(0, 2), compare(valid, invalid).terminal.slice(0, 2)]).toEqual([
+      ['INVALID: one of the reports cannot be believed', '  before: INVALID: there is no verdict'],
+      ['INVALID: one of the reports cannot be believed', '  after: INVALID: there is no verdict'],
+    ]);
+  });
+
   test('for a pull request', () => {
-    expect(markdownComparison(comparison)).toContain(
+    expect(markdown.split('\n').slice(0, 8)).toEqual([
+      '### Comparison: valid, failed: a regression',
+      '',
+      '- 1 case broke',
+      '',
+      '| skill | before | after |',
+      '|---|---|---|',
+      '| tables | valid, failed&#58; 1 passed, 1 failed | valid, failed&#58; 1 passed, 1 failed |',
+      '| letters | absent | valid, all passed |',
+    ]);
+    expect(markdown).toContain(
       '| broken | a | passed to failed | output&#91;0&#93;&#58; passed to absent, a&#58; absent to failed |',
     );
   });
 
   test.each(HOSTILE)('escapes untrusted text: %j', (text) => {
-    const changed = compareReports(hostileReport(text), fullReport());
-    const both = [...terminalComparison(changed, look), ...markdownComparison(changed).trimEnd().split('\n')];
+    const changed = compare(hostileReport(text), fullReport());
+    const both = [...changed.terminal, ...changed.markdown.trimEnd().split('\n')];
     expect(both.filter((line) => /\p{Cc}/u.test(line))).toEqual([]);
-    expect(markdownComparison(changed)).not.toMatch(/[<`@]/);
+    expect(changed.markdown).not.toMatch(/[<`@]/);
   });
 });

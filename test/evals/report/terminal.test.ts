@@ -114,14 +114,14 @@ results    1 result: 1 passed
 cost       1,050 tokens, 1 tool call, 1.5 s in runs
 tokens     1,050 a run, no interval: fewer than 6 cases
 of which   in 1,000, cached unknown, out 50
-money      unknown, no price for m (set evals.prices in the configuration)
+money      unknown, no price for m (set evals.prices)
 latency    1.5 s a run, no interval: fewer than 6 cases
 without the skill
 results    1 result: 0 passed, 1 failed
 cost       1,050 tokens, 1 tool call, 1.5 s in runs
 tokens     1,050 a run, no interval: fewer than 6 cases
 of which   in 1,000, cached unknown, out 50
-money      unknown, no price for m (set evals.prices in the configuration)
+money      unknown, no price for m (set evals.prices)
 latency    1.5 s a run, no interval: fewer than 6 cases
 
 model      m (live)

@@ -19,6 +19,32 @@ const without = result('a', { ...live, arm: 'without', status: 'failed' });
 const notKept = TRIGGER.controls.map((control) => ({ ...control, isKept: false }));
 
 describe('the verdict', () => {
+  test('is given for each skill by its own cases, and shown where there are several', () => {
+    const [one, two] = [{ skill: 'tables' }, { skill: 'letters' }];
+    const whole = report([
+      { ...passed, ...one },
+      { ...failed, ...two },
+      { ...broken, skill: 'maps' },
+    ]);
+    expect(findVerdict(whole).skills).toEqual([
+      { skill: 'tables', title: 'valid, all passed', validity: 'valid', result: 'passed' },
+      { skill: 'letters', title: 'valid, failed: 0 passed, 1 failed', validity: 'valid', result: 'failed' },
+      { skill: 'maps', title: 'INVALID: there is no verdict', validity: 'invalid', result: 'none' },
+    ]);
+    const look = { width: 80, style: (_style: string, text: string): string => text };
+    expect(terminalReport(whole, look).slice(3, 6)).toEqual([
+      'tables   valid, all passed',
+      'letters  valid, failed: 0 passed, 1 failed',
+      'maps     INVALID: there is no verdict',
+    ]);
+    expect(markdownReport(whole)).toContain('| letters | valid, failed&#58; 0 passed, 1 failed |  |\n');
+    // A threshold holds for each of them, and a stored report keeps it.
+    const lenient = withVerdict(whole, { passRate: 0 }, []);
+    expect(findVerdict(lenient).skills?.[1]).toMatchObject({ skill: 'letters', result: 'passed' });
+    const read = readReport(jsonReport(lenient));
+    expect(read.type === 'report' ? findVerdict(read.report) : read).toEqual(findVerdict(lenient));
+  });
+
   test.each([
     ['valid and passed', report([passed]), { validity: 'valid', result: 'passed', reasons: [], warnings: [] }],
     [
@@ -91,7 +117,7 @@ const FORMATS: Readonly<Record<string, (of: EvalReport) => string>> = {
 const start = (text: string): string => text.split('\n').slice(0, 12).join('\n');
 
 describe('every format', () => {
-  verifies('EVAL-4', 'says first that an evaluation is invalid, and why', () => {
+  verifies(['EVAL-4', 'EVAL-14'], 'says first that an evaluation is invalid, and why', () => {
     for (const write of Object.values(FORMATS)) {
       const first = start(write(report([passed, broken])));
       expect(first).toMatch(/invalid/i);
@@ -100,7 +126,7 @@ describe('every format', () => {
     expect(pageData(report([passed, broken])).verdict).toMatchObject({ validity: 'invalid' });
   });
 
-  test('says first that an evaluation is incomplete', () => {
+  verifies('EVAL-14', 'says first that an evaluation is incomplete', () => {
     for (const write of Object.values(FORMATS)) expect(start(write(report([passed, skipped])))).toMatch(/incomplete/i);
   });
 

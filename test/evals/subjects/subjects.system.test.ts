@@ -216,10 +216,17 @@ describe('several subjects', () => {
       ['Tell me a joke', 'tables stays quiet', ['1/1', '1/1', '0/0', '1/1']],
     ]);
     expect(matrix.subjects[0]?.cost).toMatchObject({ inputTokens: 14, outputTokens: 6 });
-    expect([status, out.includes('B loaded none')]).toEqual([1, true]);
+    expect(matrix.verdict).toMatchObject({ validity: 'incomplete', result: 'failed' });
+    expect(matrix.verdict.reasons).toEqual([
+      `${poor}: the pass rate is 0.500; the minimum is 1`,
+      expect.stringMatching(/^codex: /),
+    ]);
+    expect([status, out.split('\n')[0], out.includes('B loaded none')]).toEqual([1, 'INCOMPLETE: failed', true]);
     const [evaluation = ''] = readdirSync(path.join(root, '.agent/evals'));
     const page = readFileSync(path.join(root, '.agent/evals', evaluation, 'portability.html'), 'utf8');
     expect([page.includes('tables stays quiet'), page.includes('<script')]).toEqual([true, false]);
+    expect(page).toContain('<h1>Portability: INCOMPLETE: failed</h1>');
+    expect(readFileSync(path.join(root, 'm.md'), 'utf8')).toMatch(/^### Portability: INCOMPLETE: failed\n\n- /);
     expect(readFileSync(path.join(root, 'm.md'), 'utf8')).toContain('| Look at this table | tables fires | 1/1 |');
     const junit = await runCli(root, ['eval', 'trigger', 'skills', ...words, '--report', 'junit'], env);
     expect([junit.status, junit.err.includes('--report junit is about one subject')]).toEqual([2, true]);

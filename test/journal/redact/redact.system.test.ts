@@ -5,6 +5,8 @@ import { redactionProblem, listVariants } from '../../../src/journal/redact/reda
 import { runs } from '../../property-runs.ts';
 
 const VALUE = `pä/ss+w"o'r&d <x>=1\\ é~(!)*`;
+/** Characters that writers escape or not: `#` and `?` would end the path of a URL, and a backslash is a slash there. */
+const HARSH = `k3y+/='"&<>!;-\`^{|}~$,:@[]%é`;
 const one = createRedactor([{ name: 'TOKEN', value: VALUE }]);
 
 /** Encoders that are not ours, or that are written in another way than ours. */
@@ -41,8 +43,42 @@ const ENCODERS: Readonly<Record<string, (value: string) => string>> = {
       .replaceAll('>', '&gt;')
       .replaceAll('"', '&quot;')
       .replaceAll("'", '&#x27;'),
+  'as JSON of Flask': (value) => ascii(escaped(value, `<>&'`)),
+  'as JSON of Gson': (value) => escaped(value, `<>&='`),
+  'as JSON of System.Text.Json': (value) => ascii(escaped(value, '<>&\'"+`', true), true),
+  'as JSON of PHP with its flags for HTML': (value) => ascii(escaped(value, `<>&'"`, true)).replaceAll('/', '\\/'),
+  'as a string of a script of Django': (value) => escaped(value, '\\<>&\'"=-;`', true),
+  'in a query, as an address of Node': (value) => address(`?k=${encodeURIComponent(value)}`).slice(3),
+  'in HTML of PHP': (value) => html(value, { "'": '&#039;', '"': '&quot;' }),
+  'in XML': (value) => html(value, { "'": '&apos;', '"': '&quot;' }),
+  'in HTML of Go': (value) => html(value, { "'": '&#39;', '"': '&#34;' }),
+  'in a template of Go': (value) => html(value, { "'": '&#39;', '"': '&#34;', '+': '&#43;' }),
+  'in HTML of Handlebars': (value) => html(value, { "'": '&#x27;', '"': '&quot;', '`': '&#x60;', '=': '&#x3D;' }),
+  'in HTML of Mustache': (value) =>
+    html(value, { "'": '&#39;', '"': '&quot;', '`': '&#x60;', '=': '&#x3D;', '/': '&#x2F;' }),
+  'in ASCII XML of Python': (value) => html(value, {}).replaceAll('é', '&#233;').replaceAll('ä', '&#228;'),
   'in the text of HTML': (value) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
 };
+
+/** JSON in which these characters are codes, as a writer for HTML has them. */
+function escaped(value: string, characters: string, isUpper = false): string {
+  return [...value]
+    .map((unit) => {
+      const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
+      return characters.includes(unit) ? `\\u${isUpper ? hex.toUpperCase() : hex}` : JSON.stringify(unit).slice(1, -1);
+    })
+    .join('');
+}
+
+function html(value: string, quotes: Readonly<Record<string, string>>): string {
+  const codes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', ...quotes };
+  return [...value].map((character) => codes[character] ?? character).join('');
+}
+
+/** The end of an address, as Node writes it. */
+function address(end: string): string {
+  return new URL(`https://host/${end}`).href.slice('https://host/'.length);
+}
 
 function ascii(text: string, isUpper = false): string {
   return text
@@ -57,6 +93,18 @@ function ascii(text: string, isUpper = false): string {
 describe('a secret is found', () => {
   test.each(Object.entries(ENCODERS))('%s', (_, encode) => {
     expect(one.text(`before ${encode(VALUE)} after`)).toBe('before [secret TOKEN] after');
+  });
+
+  test('with every character that a writer may escape', () => {
+    const redactor = createRedactor([{ name: 'HARSH', value: HARSH }]);
+    const found = Object.entries({
+      ...ENCODERS,
+      'in the path of an address': (value: string) => address(value),
+      'in the query of an address': (value: string) => address(`?${value}`).slice(1),
+      'in the fragment of an address': (value: string) => address(`#${value}`).slice(1),
+      'in the query of another address': (value: string) => new URL(`redis://host?${value}`).search.slice(1),
+    }).map(([name, encode]) => [name, redactor.text(encode(HARSH))]);
+    expect(found).toEqual(found.map(([name]) => [name, '[secret HARSH]']));
   });
 
   test('in base64 of something longer, wherever it starts', () => {

@@ -196,14 +196,15 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
         { path: 'sub/deep/c', bytes: 3, type: 'file', isExecutable: false, isPublic: true },
         { path: 'up', bytes: 2, type: 'link', isExecutable: false, isPublic: false },
       ],
+      misnamed: [],
       isCut: false,
     });
   });
 
   test('sets isCut for more files, deeper folders or names that are not valid paths', () => {
     const names = (root: string, limits: typeof ALL): unknown => {
-      const { files, isCut } = confined(root, confinement).list(limits);
-      return [files.map(({ path: file }) => file), isCut];
+      const { files, misnamed, isCut } = confined(root, confinement).list(limits);
+      return [files.map(({ path: file }) => file), isCut, ...misnamed];
     };
     const many = scratch();
     for (const file of ['c', 'a', 'b']) writeFileSync(path.join(many, file), '');
@@ -220,7 +221,8 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
       const folder = scratch();
       writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(odd)]), '');
       writeFileSync(path.join(folder, 'x'), '');
-      expect(names(folder, ALL)).toEqual([['x'], true]);
+      // A name that is not UTF-8 has no spelling.
+      expect(names(folder, ALL)).toEqual([['x'], true, ...(typeof odd === 'string' ? [odd] : [])]);
     }
 
     const empty = scratch();

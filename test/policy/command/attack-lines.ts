@@ -1,4 +1,5 @@
 /** Lines that run a program which no rule names, each below the rules that it tries to get around. `evil` is never named. */
+import { MOVED_PATHS } from './moved-paths.ts';
 
 export interface AttackSet {
   readonly allow: readonly string[];
@@ -29,6 +30,9 @@ const PATHS = [
   'cat docs/*',
   'git status',
   'cd:*',
+  'find:*',
+  'fd:*',
+  'timeout:*',
 ];
 
 export const ATTACKS: readonly AttackSet[] = [
@@ -359,6 +363,7 @@ export const ATTACKS: readonly AttackSet[] = [
     lines: [
       './scripts/../evil.sh',
       'scripts/run.sh',
+      ...MOVED_PATHS,
       'cd evil && ./scripts/run.sh',
       'cd evil && python3 scripts/report.py',
       'cd evil; command cd . && bash scripts/build.sh',

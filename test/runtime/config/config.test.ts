@@ -353,18 +353,6 @@ describe('a project', () => {
     },
   );
 
-  test('keeps its records inside itself, links on the way included', async () => {
-    const { cwd, home } = makeWorld({ project: { runs: { directory: 'build/out/runs' } } });
-    const inside = await loadConfig({ cwd, home, env: {} });
-    expect([inside.config, found(inside)]).toEqual([{ runs: { directory: path.join(cwd, 'build/out/runs') } }, []]);
-    symlinkSync(home, path.join(cwd, 'build'));
-    const outside = await loadConfig({ cwd, home, env: {} });
-    expect([outside.config, found(outside)]).toEqual([
-      {},
-      ['error config/not-for-project "runs.directory" with this value is reserved for the user'],
-    ]);
-  });
-
   test('in the home folder is the user’s own, by whatever name it is reached', async () => {
     const { home } = makeWorld({ user: { trust: { bind: 'digest' } } });
     const link = `${home}-link`;

@@ -1,15 +1,21 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
+  constants,
   copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -77,6 +83,32 @@ def connect(name, kind):
         0,
         [],
       ]);
+    }
+  });
+});
+
+describeHiding('a named pipe in a project', (executor) => {
+  test('is neither written to nor read, in a folder that can be written either', async () => {
+    for (const access of ['read', 'write'] as const) {
+      const { project, run } = await openWorld(executor, { access });
+      const place = path.join(project, 'deep/commands');
+      mkdirSync(path.dirname(place));
+      execFileSync('mkfifo', ['-m', '666', place]);
+      // Open for both, so that no side waits for the other.
+      const host = openSync(place, constants.O_RDWR | constants.O_NONBLOCK);
+      writeSync(host, 'of the host');
+      const use = `import os
+def put(name):
+    os.write(os.open(name, os.O_WRONLY | os.O_NONBLOCK), b"of the program")
+def take(name):
+    if os.read(os.open(name, os.O_RDONLY | os.O_NONBLOCK), 100) == b"": raise OSError(5, "nothing")
+`;
+      const names = JSON.stringify(['deep/commands', `/proc/self/root${place}`, '/proc/self/cwd/deep/commands']);
+      const results = await output(run(`${use}show([attempt(act, name) for name in ${names} for act in (put, take)])`));
+      const left = Buffer.alloc(100);
+      const received = left.toString('utf8', 0, readSync(host, left));
+      closeSync(host);
+      expect([received, (results as string[]).includes('done')]).toEqual(['of the host', false]);
     }
   });
 });

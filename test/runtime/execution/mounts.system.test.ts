@@ -99,7 +99,7 @@ interface Opened {
   readonly asked: ApprovalRequest[];
 }
 
-async function open({ folder, project }: World, execution: ExecutionOptions): Promise<Opened> {
+async function open({ folder, project }: World, execution: ExecutionOptions, directory = 'records'): Promise<Opened> {
   const runtime = await createRuntime({
     cwd: project,
     home: path.join(folder, 'home'),
@@ -107,7 +107,7 @@ async function open({ folder, project }: World, execution: ExecutionOptions): Pr
     roots: [path.join(folder, 'skills')],
     onlyRoots: true,
     cache: false,
-    config: { runs: { directory: 'records' }, policy: { deny: ['Read(private/**)'] } },
+    config: { runs: { directory }, policy: { deny: ['Read(private/**)'] } },
   });
   const asked: ApprovalRequest[] = [];
   const session = await runtime.startSession({
@@ -164,6 +164,48 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     },
     needs('python3'),
   );
+
+  test.runIf(isIsolating)('a file behind a link with a secret name is hidden like it', async () => {
+    const world = writeWorld();
+    rmSync(path.join(world.project, '.env'));
+    writeFileSync(path.join(world.project, 'src/values'), 'MARK\n');
+    symlinkSync('src/values', path.join(world.project, '.env'));
+    const mounts = [{ folder: world.project, access: 'read', isProject: true }] as const;
+    const { session } = await open(world, { executor, startsInProject: true, mounts });
+    const { stdout } = await run(session, command('cat src/main.py; grep -r MARK . 2>/dev/null'));
+    expect(stdout).toBe('print(2)\n');
+  });
+
+  test.runIf(isIsolating).each([
+    ['data', '.agent', 'records'],
+    ['.git/own', '.agent', 'records'],
+    ['node_modules', '.agent', 'records'],
+    ['data/runs', '.agent/runs', 'records'],
+    ['node_modules/x', undefined, 'node_modules/x'],
+    ['.git/hooks', undefined, '.git/hooks'],
+    ['deep/.venv/x', undefined, 'deep/.venv/x'],
+  ])('records in %s are hidden, reached by %s', async (place, link, directory) => {
+    const world = writeWorld();
+    const { project } = world;
+    chmodSync(project, 0o777);
+    mkdirSync(path.join(project, place, 'run'), { recursive: true });
+    writeFileSync(path.join(project, place, 'run/events.jsonl'), 'MARK\n');
+    if (link !== undefined) {
+      rmSync(path.join(project, link), { recursive: true });
+      symlinkSync(path.join(project, place), path.join(project, link));
+    }
+    for (const access of ['read', 'write'] as const) {
+      const { session } = await open(
+        world,
+        { executor, startsInProject: true, mounts: [{ folder: project, access, isProject: true }] },
+        directory,
+      );
+      const { stdout } = await run(session, command('cat src/main.py; grep -rl MARK . 2>/dev/null'));
+      expect([access, stdout]).toEqual([access, 'print(2)\n']);
+      await run(session, command(`echo x >> ${place}/run/events.jsonl; mv ${place}/run/events.jsonl other`));
+      expect(readFileSync(path.join(project, place, 'run/events.jsonl'), 'utf8')).toBe('MARK\n');
+    }
+  });
 
   verifies('ENV-2', 'a writable folder is asked about, and what other tools obey stays read-only', async () => {
     const world = writeWorld();

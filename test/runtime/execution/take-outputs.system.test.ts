@@ -120,6 +120,62 @@ describe('the outputs of a program', () => {
     }
   });
 
+  verifies(
+    'POL-12',
+    'nothing is written into a skill or its lock file, wherever it is and whatever agent keeps it',
+    async () => {
+      for (const [name, folder] of [
+        ['SKILL.md', 'project/theirs'],
+        ['new.txt', 'project/theirs/deep'],
+        ['theirs/scripts/run.sh', 'project'],
+        ['.agents/skills/mine/SKILL.md', 'project'],
+        ['e/SKILL.md', 'project/.claude/skills'],
+        ['.config/opencode/skill/x/SKILL.md', 'project'],
+        ['.AGENTS/Skills/x.txt', 'project'],
+        ['skills.lock.json', 'project'],
+      ] as const) {
+        const { project, take } = await left({ [name]: 'x', 'a.txt': 'a' });
+        mkdirSync(path.join(project, 'theirs'));
+        writeFileSync(path.join(project, 'theirs/SKILL.md'), 'theirs');
+        await expect(take(folder, { approve: yes })).rejects.toThrow(
+          /it is in (?:a|the) (?:skill folder|folder of skills)/,
+        );
+        expect([readdirSync(project), readdirSync(path.join(project, 'theirs'))]).toEqual([['theirs'], ['SKILL.md']]);
+        expect(readFileSync(path.join(project, 'theirs/SKILL.md'), 'utf8')).toBe('theirs');
+      }
+    },
+  );
+
+  verifies(
+    'POL-12',
+    'a build file is replaced after a question of medium risk, and written freely where there is none',
+    async () => {
+      const names = `package.json Makefile conftest.py pyproject.toml setup.py tox.ini noxfile.py jest.config.js vite.config.ts
+        .eslintrc.js Gemfile Rakefile build.gradle pom.xml CMakeLists.txt Justfile Dockerfile deep/package.json MAKEFILE`;
+      for (const name of names.split(/\s+/)) {
+        const { project, take } = await left({ [name]: 'new', 'notes.txt': 'new' });
+        await take('project');
+        expect(readFileSync(path.join(project, name), 'utf8')).toBe('new');
+        // The same content is no change.
+        await take('project');
+        for (const each of [name, 'notes.txt']) writeFileSync(path.join(project, each), 'old');
+        await expect(take('project')).rejects.toThrow('other tools run or obey it, so it needs approval');
+        expect(['notes.txt', name].map((each) => readFileSync(path.join(project, each), 'utf8'))).toEqual([
+          'old',
+          'old',
+        ]);
+        const risks: string[] = [];
+        await take('project', {
+          approve: (request, options) => {
+            risks.push(request.risk);
+            return yes(request, options);
+          },
+        });
+        expect([risks, readFileSync(path.join(project, name), 'utf8')]).toEqual([['medium'], 'new']);
+      }
+    },
+  );
+
   verifies('POL-12', 'a file that is never written anywhere is left out, and the others are copied', async () => {
     const { project, session, take } = await left({ '.agent/config.json': '{}', 'a.txt': 'a' });
     expect((await readResults(session)).leftOut).toEqual([

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { ExecutorName } from '../../../src/core/execution.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
@@ -89,6 +89,46 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
       expect(next.stdout).toBe('__init__.py\nbeside.py\ncalls.sh\nhelper.py\nrelative.py\ntool.py\n# Writer\n');
     },
   );
+
+  test('may be written into by any program that starts in its folder', async () => {
+    // Without isolation the staged copy itself is written, if it belongs to the user of programs.
+    if (executor === 'local') return;
+    const session = await open(executor);
+    const commands = [
+      '$EDITOR edited.txt; cat edited.txt',
+      'sort -o sorted.txt SKILL.md',
+      'dd if=SKILL.md of=copied.txt status=none',
+      'python3 -m zipfile -c packed.zip SKILL.md',
+      'cd scripts; python3 -c "from pathlib import Path as P; P.touch(P(\'made.txt\'))"',
+    ];
+    const results = [];
+    for (const command of commands)
+      results.push(await run(session, { type: 'run_command', skill: 'writer', command, editorText: 'E' }));
+    expect(results.map(({ stdout, stderr, exit_code: code }) => [stdout, stderr, code])).toEqual(
+      commands.map((_, place) => [place === 0 ? 'E' : '', '', 0]),
+    );
+    const names = ['edited.txt', 'sorted.txt', 'copied.txt', 'packed.zip', 'scripts/made.txt'];
+    for (const [place, name] of names.entries())
+      expect(results[place]?.warnings).toContain(`written into the folder of writer and moved to out/: ${name}`);
+  });
+
+  test('has an editor that is one word', async () => {
+    const session = await open(executor);
+    const command = [
+      '$EDITOR out/a',
+      '"$EDITOR" out/b',
+      'sh -c "$EDITOR out/c"',
+      `python3 -c "import os, subprocess as s; s.check_call([os.environ['VISUAL'], 'out/d'])"`,
+      'cat out/a out/b out/c out/d',
+    ].join(' && ');
+    const { stdout, stderr } = await run(session, {
+      type: 'run_command',
+      skill: 'writer',
+      command,
+      editorText: "it's\n",
+    });
+    expect([stdout, stderr]).toEqual(["it's\n".repeat(4), '']);
+  });
 
   verifies('ENV-2', 'may be a package, import its neighbours and call scripts without execute permission', async () => {
     const session = await open(executor);

@@ -126,6 +126,25 @@ describe('a model that asks for packages', needs('bubblewrap', 'pip'), () => {
     expect(`--approve ${asked[0]?.id.replace('sha256:', '') ?? ''}`).toBe(id);
   });
 
+  test('a package that a person named is not asked about, also where every command is', async () => {
+    const index = await openIndex({ 'base-lib': [BASE] });
+    const { runtime, execution } = await reading(index.url);
+    const { asked, approve } = answering('yes');
+    const model = played([
+      { calls: [['shell_exec', { command: 'pip install base-lib' }]] },
+      { text: 'It is installed.' },
+    ]);
+    const result = await runAgent({
+      runtime,
+      vocabulary: 'manusx',
+      request: 'install it',
+      model,
+      run: { execution: { ...execution, opens: false, packages: { with: ['base-lib'] } }, approve },
+    });
+    expect([result.outcome, asked.map(({ tool }) => tool)]).toEqual(['done', ['run_command']]);
+    expect(allText(model.requests[1] ?? expect.fail())).toContain('"exit_code":0');
+  });
+
   test('a resumed run has them, and the person is asked again', async () => {
     const index = await openIndex({ 'base-lib': [BASE] });
     const { runtime, execution, run } = await reading(index.url);

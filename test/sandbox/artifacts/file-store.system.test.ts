@@ -232,3 +232,32 @@ describe('artifacts', () => {
     expect(readFileSync(path.join(directory, 'names', sha256('a'), '0', 'content'), 'utf8')).toBe('x');
   });
 });
+
+describe('a store of a project', () => {
+  test.each([
+    '.agent',
+    '.agent/artifacts',
+    ...['blobs', 'incoming', 'names'].map((name) => `.agent/artifacts/${name}`),
+  ])('neither writes nor reads behind a link at %s', async (name) => {
+    const project = scratch();
+    mkdirSync(path.join(project, '.git'));
+    mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+    symlinkSync(path.join(project, '.git'), path.join(project, name));
+    const store = openFileArtifacts(path.join(project, '.agent/artifacts'), { project });
+    const message = `artifacts are not kept behind the link ${JSON.stringify(path.join(project, name))}, which could lead to files of other tools`;
+    await expect(store.save('report.txt', bytes('x'), TEXT)).rejects.toMatchObject({ code: 'io/failed', message });
+    await expect(store.list()).rejects.toMatchObject({ message });
+    expect(readdirSync(path.join(project, '.git'))).toEqual([]);
+  });
+
+  test('does not write a version behind a link of its name', async () => {
+    const project = scratch();
+    const names = path.join(project, '.agent/artifacts/names');
+    mkdirSync(path.join(project, '.git'));
+    mkdirSync(names, { recursive: true });
+    symlinkSync(path.join(project, '.git'), path.join(names, sha256('report.txt')));
+    const store = openFileArtifacts(path.join(project, '.agent/artifacts'), { project });
+    await expect(store.save('report.txt', bytes('x'), TEXT)).rejects.toMatchObject({ code: 'io/failed' });
+    expect(readdirSync(path.join(project, '.git'))).toEqual([]);
+  });
+});

@@ -368,6 +368,30 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/manusx.test.ts: a skill without body and files is found, also if its file ends with the frontmatter',
   },
   {
+    theirs: 'the frontmatter has no `disable-model-invocation`',
+    ours: 'a skill that sets it is in no list, and the model cannot load it',
+    why: 'its author reserved it for people',
+    test: 'test/seeds/manusx-files.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
+  },
+  {
+    theirs: '`allowed-tools` is not read',
+    ours: 'it restricts the tools while its skill is loaded (`policy.allowed_tools: ignore` lifts that)',
+    why: 'a skill must not do more than it declares',
+    test: 'test/seeds/restored.system.test.ts: manusx: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it',
+  },
+  {
+    theirs: 'a binary asset',
+    ours: '`file_read` describes it in a note',
+    why: 'the result is text',
+    test: 'test/seeds/manusx-files.test.ts: file_read describes a binary file',
+  },
+  {
+    theirs: '`file_write` of any length',
+    ours: 'up to 1,000,000 characters',
+    why: 'so is the input of every tool',
+    test: 'test/tools/manusx.test.ts: file_write takes up to 1,000,000 characters',
+  },
+  {
     theirs: 'a SKILL.md of any length',
     ours: 'up to 4 MiB',
     why: 'reading must end, whatever is in the folder',

@@ -51,6 +51,18 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/manusx.test.ts: files below .git and node_modules are not listed',
   },
   {
+    theirs: 'the frontmatter has no `disable-model-invocation`',
+    ours: 'a skill that sets it is in no list, and the model cannot load it',
+    why: 'its author reserved it for people',
+    test: 'test/seeds/manusx-files.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
+  },
+  {
+    theirs: 'every file of the three folders is listed',
+    ours: 'a file whose name no path can spell (backslash, control or invisible character) is not; a note of `load_skill` names it',
+    why: 'every listed path can be read',
+    test: 'test/seeds/openseed.test.ts: a file whose name no path can spell is not listed, and load_skill has a note about it',
+  },
+  {
     theirs: 'a SKILL.md of any length',
     ours: 'up to 4 MiB',
     why: 'reading must end, whatever is in the folder',

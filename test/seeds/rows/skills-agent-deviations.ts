@@ -58,6 +58,17 @@ export const DEVIATES: readonly SeedRow[] = [
       restoredBy: [],
     },
   },
+  {
+    id: 'D.8',
+    says: 'a tool that allowed-tools does not name cannot be called',
+    test: 'test/runtime/rule-names.test.ts: stay readable by every tool whatever `allowed-tools` says, and rules reach them by every tool',
+    deviation: {
+      sentence: '最终允许工具集合 = 全局配置允许 ∩ 技能 allowed-tools（如存在） ∩ 运行时策略',
+      ours: '`read_file`, `list_dir` and `grep` still read files of loaded skills, and nothing else',
+      why: 'with `allowed-tools: run_script`, a skill could not use its own references',
+      restoredBy: [],
+    },
+  },
 ];
 
 export const CHOICES: readonly Choice[] = [

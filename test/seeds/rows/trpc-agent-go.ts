@@ -120,7 +120,7 @@ export const ROWS = seedRows(
       TOLD,
       {
         sentence: 'include_all_docs（可选）：为 true 时包含所有文档',
-        ours: 'up to 48,000 characters in one answer; the rest is listed, and `skill_select_docs` returns it',
+        ours: 'up to 48,000 characters in one answer, as for several `docs`; the rest is listed, stays selected, and `skill_select_docs` returns it',
         why: 'one call must not fill the context',
         restoredBy: [
           [

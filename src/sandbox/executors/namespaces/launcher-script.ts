@@ -21,9 +21,7 @@ sub fail { my $why = $!; syswrite STDERR, "cannot $_[0]: $why\n"; exit 1 }
 sub slurp {
   open(my $file, '<&=', $_[0]) or fail("open descriptor $_[0]");
   local $/;
-  my $bytes = <$file>;
-  close $file;
-  return $bytes;
+  return <$file>;
 }
 
 my %words = (call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, write => 2, link => 2, file => 2, folder => 1, proc => 1,
@@ -170,17 +168,24 @@ sub confine_again {
   }
 }
 
-# The processes whose parent is this one.
+# The processes whose parent is this one, also those that ended.
 sub children {
+  if (open(my $list, '<', "/proc/$$/task/$$/children")) { return split ' ', <$list> // '' }
+  # Some kernels have no such list. The name of a program is in parentheses and may contain any character.
   opendir(my $folder, '/proc') or return ();
-  my @found;
-  for my $pid (grep { /^\d+$/ } readdir $folder) {
-    open(my $file, '<', "/proc/$pid/stat") or next;
-    # The name of the program is in parentheses and may contain any character.
-    push @found, $pid if (<$file> // '') =~ /^.*\) \S (\d+) /s && $1 == $$;
+  return grep { /^\d+$/ && open(my $file, '<', "/proc/$_/stat") && <$file> =~ /^.*\) \S (\d+) /s && $1 == $$ } readdir $folder;
+}
+
+# Ends all children, and their children, which become children of this process. Nothing is reaped before every child was found: what is not
+# reaped counts as a process of the user, so that a program which forks without end is soon refused.
+sub end_children {
+  my %killed;
+  while (1) {
+    my @found = grep { !$killed{$_}++ } children();
+    if (@found) { kill 'KILL', @found; next }
+    while ((my $ended = waitpid -1, 1) != 0) { return if $ended == -1; delete $killed{$ended} }
+    select undef, undef, undef, 0.001;
   }
-  closedir $folder;
-  return @found;
 }
 
 sub start_program { become_program() }
@@ -194,9 +199,9 @@ if ($set{mode} eq 'landlock') {
   # Processes that the program leaves behind become children of this one, whatever group, session and environment they gave themselves.
   call('adopt processes', 'prctl', $SET_SUBREAPER, 1, 0, 0, 0);
   my $outside = $$;
-  my $program;
-  # The death of the parent ends the program, and what it left behind below. Set before the program can leave anything behind.
-  $SIG{TERM} = sub { kill 'KILL', $program if $program };
+  my ($program, $is_over);
+  # The host, or its death, ends the program, maybe before that is known here, and below what it left behind.
+  $SIG{TERM} = sub { $is_over = 1; kill 'KILL', $program if $program };
   call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 15, 0, 0, 0);
   $program = fork;
   defined $program or fail('fork');
@@ -210,18 +215,12 @@ if ($set{mode} eq 'landlock') {
     start_program();
   }
   # It must not hold the streams of the program, nor leave a core file when it ends by the signal of the program.
-  close STDIN;
-  close STDOUT;
-  close STDERR;
+  close $_ for *STDIN, *STDOUT, *STDERR;
   call('protect the process outside', 'prctl', $SET_DUMPABLE, 0, 0, 0, 0);
-  # The parent may have died before the program was known.
-  kill 'KILL', $program if getppid() != $set{parent};
+  kill 'KILL', $program if $is_over || getppid() != $set{parent};
   waitpid $program, 0;
   my $status = $?;
-  while (my @left = children()) {
-    kill 'KILL', @left;
-    waitpid $_, 0 for @left;
-  }
+  end_children();
   $SIG{TERM} = 'DEFAULT';
   kill $status & 127, $$ if $status & 127;
   exit_as($status);
