@@ -98,7 +98,9 @@ function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly Sc
     const taken = hits.find((one) => one.means === 'private' && one.passage.section === section);
     const isSecret =
       hit.excerpt.includes('![') ||
-      hits.some((one) => one.passage.section === section && (one.means === 'unsaid' || one.means === 'conceal-from-user'));
+      hits.some(
+        (one) => one.passage.section === section && (one.means === 'unsaid' || one.means === 'conceal-from-user'),
+      );
     if (taken === undefined || !isSecret || found.has(section)) continue;
     const severity = rateFinding('hidden-action', `${taken.passage.text} ${hit.passage.text}`, { file, topic });
     const message = `gives away what is private, unsaid: ${taken.excerpt} and ${hit.excerpt}`;

@@ -164,7 +164,9 @@ const HARMLESS_PROGRAMS: readonly (readonly [string, Texts])[] = [
   ['a path in the settings of a shell', { 'a.sh': 'echo \'export PATH="$HOME/bin:$PATH"\' >> ~/.bashrc\n' }],
   [
     'a filter of JSON beside a download',
-    { 'a.sh': `R=$(curl -s ${HOST})\nif echo "$R" | jq -e '.[] | select(. == "a")' > /dev/null; then chmod 600 x; fi\n` },
+    {
+      'a.sh': `R=$(curl -s ${HOST})\nif echo "$R" | jq -e '.[] | select(. == "a")' > /dev/null; then chmod 600 x; fi\n`,
+    },
   ],
   [
     'the region of a machine',

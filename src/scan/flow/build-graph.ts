@@ -228,9 +228,12 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
   };
 }
 
-const WRITTEN_FILE = /\b(?:writeFile|appendFile|createWriteStream)(?:Sync)?\( ?([A-Za-z_$][\w$]{0,80}) ?[,)]|\burlretrieve\([^,()]{1,200}, ?([A-Za-z_$][\w$]{0,80}) ?[,)]/g;
-const OPENED_FILE = /\bopen\( ?([A-Za-z_$][\w$]{0,80}) ?,|(?<![\w$.])([A-Za-z_$][\w$]{0,80})\.(?:open|write_text|write_bytes)\(/g;
-const WRITTEN_VARIABLE = /(?:>>? ?|\btee (?:-a )?|(?:^| )(?:-[oO]|--output|--output-document|-T|-cz?f|cz?f) ?=?)\$\{?(\w{1,80})\}?(?![\w/])/g;
+const WRITTEN_FILE =
+  /\b(?:writeFile|appendFile|createWriteStream)(?:Sync)?\( ?([A-Za-z_$][\w$]{0,80}) ?[,)]|\burlretrieve\([^,()]{1,200}, ?([A-Za-z_$][\w$]{0,80}) ?[,)]/g;
+const OPENED_FILE =
+  /\bopen\( ?([A-Za-z_$][\w$]{0,80}) ?,|(?<![\w$.])([A-Za-z_$][\w$]{0,80})\.(?:open|write_text|write_bytes)\(/g;
+const WRITTEN_VARIABLE =
+  /(?:>>? ?|\btee (?:-a )?|(?:^| )(?:-[oO]|--output|--output-document|-T|-cz?f|cz?f) ?=?)\$\{?(\w{1,80})\}?(?![\w/])/g;
 const COPIES = /^(?:sudo )?(?:cp|mv|install|rsync|tar|zip|dd)\b/;
 
 /** Names of files that a statement writes: they hold what it writes. */

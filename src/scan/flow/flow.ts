@@ -111,7 +111,8 @@ const BETWEEN_PROGRAMS = /^(?:in|out|env):/;
 const SECRET_MARKS: readonly Held[] = ['secret', 'environment', 'homeFile'];
 
 /** A path keeps naming the same file; in a longer expression it is one part of something else. */
-const IS_NAME = /^(?:(?:return|await|str\(|os\.path\.\w{1,20}\(|path\.\w{1,20}\(|Path\() ?)*[\w$.{}"]+ ?(?:\(\))?\)*:?$/;
+const IS_NAME =
+  /^(?:(?:return|await|str\(|os\.path\.\w{1,20}\(|path\.\w{1,20}\(|Path\() ?)*[\w$.{}"]+ ?(?:\(\))?\)*:?$/;
 
 function propagate(nodes: readonly Node[]): ReadonlyMap<string, Marks> {
   const held = new Map<string, Marks>();

@@ -73,7 +73,10 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
   anyText('path', SECRET_PATH),
   anyText('startup', STARTUP_PATH),
   anyText('asset', ASSET),
-  shell('startup', /\bgit config [^|;]{0,60}(?:alias\.\w|core\.(?:fsmonitor|sshcommand|pager|editor)|credential\.helper)/i),
+  shell(
+    'startup',
+    /\bgit config [^|;]{0,60}(?:alias\.\w|core\.(?:fsmonitor|sshcommand|pager|editor)|credential\.helper)/i,
+  ),
   shell(
     'homeFile',
     /\bfind (?:-\w )?(?:~|\/home|\/Users)(?:\/(?:Documents|Desktop|Downloads|Pictures|\w{1,30}))?\/? (?!.*(?:head -|-quit))|\bfor \w{1,40} in (?:~|\/home\/\*)\/(?:Documents\/|Desktop\/|Downloads\/|Pictures\/)?\*/i,
@@ -197,10 +200,19 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
     /\.(?:write|writelines|write_text|write_bytes|writestr|dump|copy|copy2|copyfile|save|rename|move|add)\(|\bmake_archive\(/,
   ),
   javascript('write', /\b(?:writeFile|appendFile|copyFile|rename|cp)(?:Sync)?\(|\bcreateWriteStream\(/),
-  shell('write', />>? ?[\w~./$-]|\b(?:tee|cp|mv|install|tar|zip|7z|gzip|openssl|ln|dd|git config)\b|\| ?(?:sudo )?crontab\b/),
-  python('encrypt', /\.encrypt\w{0,20}\(|\bencrypt_\w{1,20}\(|\b(?:AES|ChaCha20|ChaCha20_Poly1305|Salsa20|Blowfish|DES3?)\.new\(/),
+  shell(
+    'write',
+    />>? ?[\w~./$-]|\b(?:tee|cp|mv|install|tar|zip|7z|gzip|openssl|ln|dd|git config)\b|\| ?(?:sudo )?crontab\b/,
+  ),
+  python(
+    'encrypt',
+    /\.encrypt\w{0,20}\(|\bencrypt_\w{1,20}\(|\b(?:AES|ChaCha20|ChaCha20_Poly1305|Salsa20|Blowfish|DES3?)\.new\(/,
+  ),
   javascript('encrypt', /\bcreateCipher(?:iv)?\(|\.encrypt\(/),
-  shell('encrypt', /\bopenssl (?:enc|aes|smime -encrypt|rsautl -encrypt)|\bgpg\b[^|]{0,80} (?:-c|--symmetric|-e|--encrypt|-r)\b|\b(?:ccrypt|age) -/),
+  shell(
+    'encrypt',
+    /\bopenssl (?:enc|aes|smime -encrypt|rsautl -encrypt)|\bgpg\b[^|]{0,80} (?:-c|--symmetric|-e|--encrypt|-r)\b|\b(?:ccrypt|age) -/,
+  ),
   python('delete', /\.unlink\(|\bos\.(?:remove|rename|replace)\(|\brmtree\(/),
   javascript('delete', /\b(?:unlink|rm|rename)(?:Sync)?\(/),
   shell('delete', /\b(?:rm|shred|unlink|mv)\b/),
@@ -234,7 +246,8 @@ export const OWNERS: readonly (readonly [secret: RegExp, host: RegExp])[] = [
   [/^the cloud/, METADATA_HOST],
 ];
 
-const ENVIRONMENT_OPTION = /(?<=[({,] {0,40})env {0,4}[=:] {0,4}(?:\{ {0,80}\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] {0,40})env(?= {0,40}[,}])/g;
+const ENVIRONMENT_OPTION =
+  /(?<=[({,] {0,40})env {0,4}[=:] {0,4}(?:\{ {0,80}\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] {0,40})env(?= {0,40}[,}])/g;
 
 /** `env=os.environ` for a program that is started is no use of its content. */
 export function withoutEnvironmentOption(code: string): string {

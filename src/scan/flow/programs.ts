@@ -12,7 +12,10 @@ const SHELL_PROGRAM = new RegExp(
 const STARTED =
   /\b(?:subprocess\.\w{1,20}|Popen|os\.(?:system|popen|exec\w{1,3}|spawn\w{1,3}|startfile)|create_subprocess_(?:shell|exec)|child_process\.\w{1,20}|(?<![\w.])(?:exec|spawn|execFile|fork)(?:Sync)?|Bun\.spawn\w{0,4}|Deno\.Command)\( ?[[(]? ?(?:\ue000(\d+)\ue001|sys\.executable|process\.execPath)?[ ,+[({]{0,6}([A-Za-z_$][\w$]{0,80})?/g;
 
-const ONLY_INTERPRETER = new RegExp(String.raw`^(?:${BEFORE})?(?:${INTERPRETER}|chmod \S{1,8}|\/?)(?: -\w{1,8})? ?$`, 'i');
+const ONLY_INTERPRETER = new RegExp(
+  String.raw`^(?:${BEFORE})?(?:${INTERPRETER}|chmod \S{1,8}|\/?)(?: -\w{1,8})? ?$`,
+  'i',
+);
 
 export interface Programs {
   readonly names: readonly string[];

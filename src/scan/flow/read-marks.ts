@@ -63,8 +63,7 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
     if (rules === undefined || !rules.any.test(source)) continue;
     for (const { mark, find } of rules.acts) if (!acts.has(mark) && find.test(source)) acts.add(mark);
     for (const { mark, find } of rules.held)
-      if (!direct.has(mark) && find.test(source))
-        direct.set(mark, originOf(mark, source, texts));
+      if (!direct.has(mark) && find.test(source)) direct.set(mark, originOf(mark, source, texts));
   }
   if (!isShell && texts.some((text) => HOME.test(text))) direct.set('home', NAMES.home);
   if (words.some((word) => METADATA_LOGIN.test(word)) && METADATA_HOST.test(unit.file.text))
@@ -107,7 +106,9 @@ export function mayMeet(read: readonly MarkedStatement[]): boolean {
     (isSecret && isSent) ||
     (held.has('decoded') && (acts.has('evaluate') || acts.has('start'))) ||
     (held.has('remote') &&
-      (acts.has('evaluate') || acts.has('start') || read.some(({ statement: { unit } }) => unit.language === 'shell'))) ||
+      (acts.has('evaluate') ||
+        acts.has('start') ||
+        read.some(({ statement: { unit } }) => unit.language === 'shell'))) ||
     (held.has('asset') && acts.has('evaluate')) ||
     (held.has('startup') && acts.has('write')) ||
     ((held.has('home') || held.has('homeFile')) && (isSent || acts.has('encrypt'))) ||

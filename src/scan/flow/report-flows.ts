@@ -61,7 +61,11 @@ function sharedFiles(text: string): readonly string[] {
 }
 
 function toFinding({ rule, file, line, says, hosts }: Flow, topic: Topic): ScanFinding {
-  const isOwn = rule === 'collect-and-send' && says.includes('the environment') && hosts.length > 0 && hosts.every((host) => isOwnService(host, topic));
+  const isOwn =
+    rule === 'collect-and-send' &&
+    says.includes('the environment') &&
+    hosts.length > 0 &&
+    hosts.every((host) => isOwnService(host, topic));
   const severity = isOwn
     ? 'high'
     : rateFinding(rule, hosts.map((host) => `https://${host}`).join(' '), { file, topic });
