@@ -61,13 +61,52 @@ const PAIRS: readonly Pair[] = [
     within: 'section',
     says: 'acts and hides it',
   },
+  {
+    rule: 'agent-memory',
+    first: new Set(['agent-file']),
+    second: new Set(['copy-elsewhere', 'exfiltration', 'download-and-run', 'remote-instructions']),
+    within: 'section',
+    says: 'tells later sessions to reach out',
+  },
+  {
+    rule: 'payment-redirect',
+    first: new Set(['personal-data']),
+    second: new Set(['wallet']),
+    within: 'section',
+    says: 'reads the clipboard and knows addresses of wallets',
+  },
 ];
 
 /** Applies the rules that need only one file. */
 export function findInFile(scanned: ScannedFile, topic: Topic): readonly ScanFinding[] {
   const pairs = PAIRS.flatMap((pair) => findPair(pair, scanned, topic));
   if (!isDocument(scanned.file)) return pairs;
-  return [...pairs, ...findAgainstUser(scanned, topic), ...findStandingOrders(scanned.hits, scanned.path)];
+  return [
+    ...pairs,
+    ...findLeaks(scanned, topic),
+    ...findAgainstUser(scanned, topic),
+    ...findStandingOrders(scanned.hits, scanned.path),
+  ];
+}
+
+/** Finds sections that take something private, give it away and do not want it said; an image that loads a URL says nothing either. */
+function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly ScanFinding[] {
+  const found = new Map<number, ScanFinding>();
+  if (!file.path.endsWith('.md')) return [];
+  for (const hit of hits.filter(({ means }) => means === 'gives-away')) {
+    const { section } = hit.passage;
+    const taken = hits.find((one) => one.means === 'private' && one.passage.section === section);
+    const isSecret =
+      hit.excerpt.includes('![') ||
+      hits.some(
+        (one) => one.passage.section === section && (one.means === 'unsaid' || one.means === 'conceal-from-user'),
+      );
+    if (taken === undefined || !isSecret || found.has(section)) continue;
+    const severity = rateFinding('hidden-action', `${taken.passage.text} ${hit.passage.text}`, { file, topic });
+    const message = `gives away what is private, unsaid: ${taken.excerpt} and ${hit.excerpt}`;
+    found.set(section, { ...finding('hidden-action', path, hit, message), severity });
+  }
+  return [...found.values()];
 }
 
 function findPair(
@@ -77,7 +116,8 @@ function findPair(
 ): readonly ScanFinding[] {
   const found = new Map<unknown, ScanFinding>();
   // "List all files" in the comment of a script is not an order.
-  const firsts = hits.filter(({ means }) => first.has(means) && (means !== 'collect' || isDocument(file)));
+  const isOrdered = (means: string): boolean => isDocument(file) || (means !== 'collect' && means !== 'agent-file');
+  const firsts = hits.filter(({ means }) => first.has(means) && isOrdered(means));
   for (const hit of hits.filter(({ means }) => second.has(means))) {
     const key = within === 'section' ? hit.passage.section : hit.passage;
     const others = firsts.filter((one) => (within === 'section' ? one.passage.section : one.passage) === key);

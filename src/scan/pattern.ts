@@ -3,7 +3,21 @@ import type { ScanSeverity } from './finding.ts';
 import type { RuleId } from './rules.ts';
 
 /** A hit that is not a finding alone; combined rules need it. */
-export type Signal = 'send' | 'collect' | 'standing' | 'urged' | 'remove' | 'run-script' | 'flow';
+export type Signal =
+  | 'send'
+  | 'collect'
+  | 'standing'
+  | 'urged'
+  | 'remove'
+  | 'run-script'
+  | 'flow'
+  | 'fetches'
+  | 'starts'
+  | 'private'
+  | 'gives-away'
+  | 'unsaid'
+  | 'agent-file'
+  | 'wallet';
 
 /** `prose`: text for the reader. `code`: text that can be executed. `any`: both, because prose quotes commands too. */
 export type PatternScope = 'prose' | 'code' | 'any';

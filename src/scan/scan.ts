@@ -48,7 +48,10 @@ export function scanSkill(
     ...findAcrossFiles(scanned),
     ...findUndeclaredAccess(scanned, declared.allowedTools),
   ];
-  const ends = scanned.filter(({ hits }) => hits.some(({ means }) => means === 'flow')).map(({ file }) => file);
+  const has = (...signals: readonly string[]): readonly FileScan[] =>
+    scanned.filter(({ hits }) => hits.some(({ means }) => signals.includes(means)));
+  const mayStartDownload = has('fetches').length > 0 && has('starts').length > 0;
+  const ends = has('flow', ...(mayStartDownload ? ['fetches', 'starts'] : [])).map(({ file }) => file);
   // The message of a pattern has the text that it found.
   const flows = findFlowFindings(files, { ends, topic }).filter((flow) => !found.some((one) => isSamePlace(one, flow)));
   return sortAndDeduplicate([...found, ...flows]);

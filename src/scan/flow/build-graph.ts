@@ -1,4 +1,5 @@
 /** Links statements by names, functions, files and programs: the graph through which data flows. */
+import { findPrograms } from './programs.ts';
 import { SENDING_METHOD, withoutEnvironmentOption, type Act } from './marks.ts';
 import {
   assignedNames,
@@ -8,7 +9,7 @@ import {
   type Scope,
   type Unit,
 } from './read-units.ts';
-import type { MarkedStatement, Marks } from './read-marks.ts';
+import { hasSocket, type MarkedStatement, type Marks } from './read-marks.ts';
 import type { Strings } from './split-code.ts';
 
 interface Use {
@@ -25,9 +26,13 @@ export interface Node {
   /** Keys that get what the statement holds. */
   readonly to: readonly string[];
   /** Arguments of functions of the skill, with the keys of their parameters. */
-  readonly calls: readonly { readonly uses: readonly Use[]; readonly to: string }[];
+  readonly calls: readonly { readonly uses: readonly Use[]; readonly to: string; readonly isFile?: true }[];
+  /** Keys of the files that it writes, and of names for them. */
+  readonly written: readonly string[];
   /** Names whose sending methods it calls. */
   readonly sendersCalled: readonly string[];
+  /** Keys of what it starts as a program. */
+  readonly programs: readonly string[];
   readonly strings: readonly string[];
 }
 
@@ -147,10 +152,16 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
   const to = assignedNames(left.replaceAll(/\[[^\]]*\]/g, '')).map((name) => keyFor(name, statement, graph));
   const files = fileKeys(words);
   if (isShell || acts.has('read') || acts.has('send') || acts.has('start')) uses.push(...files.map(toUse));
-  const isWriteMode = texts.some((text) => /^[wax]b?\+?$/.test(text));
-  const calls = [...readCalls(statement, graph)];
-  if (isWriteMode) calls.push(...files.map((file) => ({ uses: to.map(toUse), to: file })));
+  const isWriteMode = texts.some((text) => /^[wax]b?\+?$/.test(text)) || code.includes('createWriteStream(');
+  const calls: Node['calls'][number][] = [...readCalls(statement, graph)];
+  if (isWriteMode) {
+    const opened = writtenNames(code, { isShell, isWriteMode }).map((name) => keyFor(name, statement, graph));
+    calls.push(...[...files, ...opened].map((file) => ({ uses: to.map(toUse), to: file, isFile: true as const })));
+  }
+  const written = writtenNames(code, { isShell, isWriteMode }).map((name) => keyFor(name, statement, graph));
+  if (acts.has('write') || isWriteMode || (isShell && direct.has('remote'))) written.push(...files);
   if (acts.has('write') || isWriteMode) to.push(...files);
+  const programs = findPrograms(code, language, (index) => graph.strings[index] ?? '');
   const own = baseName(unit.file.path);
   if (INPUT[language].test(code)) uses.push(toUse(`in:${own}`));
   for (const name of new Set(words.map(baseName)))
@@ -185,10 +196,12 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
     to.push(
       ...[...right.matchAll(/[{,] ?([\w$]{1,80})(?= ?[:,}])/g)].map(([, name = '']) => `${String(unit.id)}/0/${name}`),
     );
-  if (acts.has('redirect'))
-    sendersCalled.push(
-      ...[...code.matchAll(/\.pipe\( ?([A-Za-z_$][\w$]*)/g)].map(([, name = '']) => keyFor(name, statement, graph)),
-    );
+  if (acts.has('redirect')) {
+    const pipes = [...code.matchAll(/\.pipe\( ?([A-Za-z_$][\w$]*)/g)];
+    const targets = pipes.map(([, name = '']) => keyFor(name, statement, graph));
+    sendersCalled.push(...targets);
+    if (direct.has('remote') || !hasSocket(unit)) to.push(...targets);
+  }
   if (isShell) {
     if (/^done\b.*</.test(code)) to.push(...loopVariables(statement, graph));
     const opened = /\bexec (\d{1,2})<>/.exec(code)?.[1];
@@ -197,7 +210,43 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
       ...[...code.matchAll(/>& ?(\d{1,2})\b/g)].map(([, number = '']) => `fd:${String(unit.id)}:${number}`),
     );
   }
-  return { statement, uses, direct, acts, to, calls, sendersCalled, strings: texts };
+  return {
+    statement,
+    uses,
+    direct,
+    acts,
+    to,
+    calls,
+    written,
+    sendersCalled,
+    programs: [
+      ...programs.names.map((name) => keyFor(name, statement, graph)),
+      ...fileKeys(programs.words),
+      ...usesIn(isShell ? programs.words.join(' ') : '', statement, graph).map(({ key }) => key),
+    ],
+    strings: texts,
+  };
+}
+
+const WRITTEN_FILE =
+  /\b(?:writeFile|appendFile|createWriteStream)(?:Sync)?\( ?([A-Za-z_$][\w$]{0,80}) ?[,)]|\burlretrieve\([^,()]{1,200}, ?([A-Za-z_$][\w$]{0,80}) ?[,)]/g;
+const OPENED_FILE =
+  /\bopen\( ?([A-Za-z_$][\w$]{0,80}) ?,|(?<![\w$.])([A-Za-z_$][\w$]{0,80})\.(?:open|write_text|write_bytes)\(/g;
+const WRITTEN_VARIABLE =
+  /(?:>>? ?|\btee (?:-a )?|(?:^| )(?:-[oO]|--output|--output-document|-T|-cz?f|cz?f) ?=?)\$\{?(\w{1,80})\}?(?![\w/])/g;
+const COPIES = /^(?:sudo )?(?:cp|mv|install|rsync|tar|zip|dd)\b/;
+
+/** Names of files that a statement writes: they hold what it writes. */
+function writtenNames(
+  code: string,
+  { isShell, isWriteMode }: { readonly isShell: boolean; readonly isWriteMode: boolean },
+): readonly string[] {
+  if (isShell)
+    return [...code.matchAll(COPIES.test(code) ? /\$\{?(\w{1,80})/g : WRITTEN_VARIABLE)].map(([, name = '']) => name);
+  const isOpened = isWriteMode || /\.write_(?:text|bytes)\(/.test(code);
+  return [...code.matchAll(WRITTEN_FILE), ...(isOpened ? code.matchAll(OPENED_FILE) : [])].map(
+    ([, first, second]) => first ?? second ?? '',
+  );
 }
 
 /** The variables that the loop before `done < file` reads. */

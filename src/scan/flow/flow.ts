@@ -5,10 +5,11 @@
 import type { ScanFile } from '../finding.ts';
 import type { RuleId } from '../rules.ts';
 import { groupByName, linkUnit, toNode, type Node } from './build-graph.ts';
-import { ACT_RULES, HELD, LOOKS_ONLY, OWNERS, type Held } from './marks.ts';
+import { ACT_RULES, HELD, LOOKS_ONLY, OWNERS, WALKS, type Held } from './marks.ts';
 import { hasSocket, mayMeet, readMarks, type Marks } from './read-marks.ts';
 import { readUnits, type Unit } from './read-units.ts';
 import type { Strings } from './split-code.ts';
+import { FROM_WELL_KNOWN_INSTALLER } from '../patterns/running.ts';
 
 export interface Flow {
   readonly rule: RuleId;
@@ -21,7 +22,7 @@ export interface Flow {
   readonly hosts: readonly string[];
 }
 
-/** Text that only a decoder shows. */
+/** Text that only a decoder shows, or that is written to run later. */
 export interface DecodedText {
   readonly file: ScanFile;
   readonly line: number;
@@ -32,6 +33,8 @@ export interface DecodedText {
 export interface Flows {
   readonly flows: readonly Flow[];
   readonly decoded: readonly DecodedText[];
+  /** What statements write into files that run by themselves. */
+  readonly persisted: readonly DecodedText[];
 }
 
 /** Reads all statements of the skill, which takes as long as all patterns: for skills with a `flow` signal only. */
@@ -43,13 +46,38 @@ export function findFlows(files: readonly ScanFile[]): Flows {
   const read = units.flatMap((unit) => unit.statements.map((statement) => readMarks(statement, strings)));
   const nodes = mayMeet(read) ? read.map((one) => toNode(one, graph)) : [];
   const held = propagate(nodes);
-  const flows = nodes.flatMap((node) => findAt(node, held));
+  const flows = [...nodes.flatMap((node) => findAt(node, held)), ...findLocked(nodes, held)];
   const decoded = units.flatMap((unit) =>
     unit.statements.flatMap(({ line, decoded: texts }) =>
       texts.filter(isText).map((text) => ({ file: unit.file, line, text, isFence: unit.isFence })),
     ),
   );
-  return { flows: flows.filter((one, at) => at === flows.findIndex((other) => isSame(one, other))), decoded };
+  return {
+    flows: flows.filter((one, at) => at === flows.findIndex((other) => isSame(one, other))),
+    decoded,
+    persisted: nodes.flatMap((node) => findPersisted(node, held)),
+  };
+}
+
+function findPersisted(node: Node, held: ReadonlyMap<string, Marks>): readonly DecodedText[] {
+  const { statement, acts, strings } = node;
+  if (!acts.has('write') || !holdAt(node, held).has('startup')) return [];
+  const { unit, line, code } = statement;
+  const text = unit.language === 'shell' ? code : strings.join(' ');
+  return [{ file: unit.file, line, text, isFence: unit.isFence }];
+}
+
+/** The files of the home folder are encrypted, and the originals are replaced. */
+function findLocked(nodes: readonly Node[], held: ReadonlyMap<string, Marks>): readonly Flow[] {
+  const onHome = nodes.filter((node) => holdAt(node, held).has('homeFile'));
+  const removes = onHome.find(({ acts }) => acts.has('delete'));
+  const encrypts = nodes.find(
+    ({ acts, statement }) => acts.has('encrypt') && statement.unit === removes?.statement.unit,
+  );
+  if (encrypts === undefined) return [];
+  const { unit, line } = encrypts.statement;
+  const says = 'encrypts the files of the home folder and removes the originals';
+  return [{ rule: 'locks-files', file: unit.file, line, says, isFence: unit.isFence, hosts: [] }];
 }
 
 function isSame(a: Flow, b: Flow): boolean {
@@ -69,6 +97,8 @@ function holdAt({ statement, uses, direct, acts }: Node, held: ReadonlyMap<strin
   for (const { key, isSelected } of uses)
     for (const [mark, origin] of held.get(key) ?? [])
       if (!marks.has(mark) && !(isSelected && mark === 'environment')) marks.set(mark, origin);
+  const home = marks.get('home');
+  if (home !== undefined && WALKS.test(statement.code)) marks.set('homeFile', home);
   const path = marks.get('path');
   const isShell = statement.unit.language === 'shell';
   if (path !== undefined && !marks.has('secret') && (isShell ? !LOOKS_ONLY.test(statement.code) : acts.has('read')))
@@ -78,7 +108,11 @@ function holdAt({ statement, uses, direct, acts }: Node, held: ReadonlyMap<strin
 
 /** Input, output and variables of programs: only secrets are followed from one to another. */
 const BETWEEN_PROGRAMS = /^(?:in|out|env):/;
-const SECRET_MARKS: readonly Held[] = ['secret', 'environment'];
+const SECRET_MARKS: readonly Held[] = ['secret', 'environment', 'homeFile'];
+
+/** A path keeps naming the same file; in a longer expression it is one part of something else. */
+const IS_NAME =
+  /^(?:(?:return|await|str\(|os\.path\.\w{1,20}\(|path\.\w{1,20}\(|Path\() ?)*[\w$.{}"]+ ?(?:\(\))?\)*:?$/;
 
 function propagate(nodes: readonly Node[]): ReadonlyMap<string, Marks> {
   const held = new Map<string, Marks>();
@@ -108,10 +142,23 @@ function propagate(nodes: readonly Node[]): ReadonlyMap<string, Marks> {
     queue.delete(node);
     const marks = holdAt(node, held);
     if (ONLY_MEASURES.test(node.statement.right) && !node.acts.has('read')) continue;
+    const isShell = node.statement.unit.language === 'shell';
+    // What a shell saves is often an answer; a program comes from the command that downloads.
+    const remote = (isShell ? node.direct : marks).get('remote');
+    const saved: Marks = new Map([...marks].filter(([mark]) => SECRET_MARKS.includes(mark)));
+    if (remote !== undefined) saved.set('download', remote);
+    for (const key of node.written) give(key, saved);
+    if (!IS_NAME.test(node.statement.right)) marks.delete('download');
     for (const key of node.to) give(key, marks);
     const { unit, line } = node.statement;
     give(`at:${String(unit.id)}:${String(line)}`, marks);
-    for (const { uses, to } of node.calls) give(to, holdAt({ ...node, uses, direct: new Map() }, held));
+    for (const { uses, to, isFile } of node.calls) {
+      const passed = holdAt({ ...node, uses, direct: new Map() }, held);
+      const content = isFile === true ? passed.get('remote') : undefined;
+      if (content !== undefined) passed.set('download', content);
+      else if (uses.length > 1) passed.delete('download');
+      give(to, passed);
+    }
   }
   return held;
 }
@@ -125,11 +172,12 @@ const COMMAND_TEXT =
 const INTERPRETER = /^(?:\S{0,40}\/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php|osascript)$/;
 
 function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
-  const { statement, acts, sendersCalled, strings, direct } = node;
-  if (direct.size === 0 && acts.size === 0 && sendersCalled.length === 0) return [];
+  const { statement, acts, sendersCalled, strings, direct, programs } = node;
+  if (direct.size + acts.size + sendersCalled.length + programs.length === 0) return [];
   const { unit, line, code, written } = statement;
   const marks = holdAt(node, held);
-  if (marks.size === 0) return [];
+  const program = programs.map((key) => held.get(key)?.get('download')).find((origin) => origin !== undefined);
+  if (marks.size === 0 && program === undefined) return [];
   const hosts = [...(unit.language === 'shell' ? code : strings.join(' ')).matchAll(HOST)].map(([, url, device]) =>
     (url ?? device ?? '').toLowerCase(),
   );
@@ -143,7 +191,7 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
   });
   const found: Flow[] = [];
   const sends = acts.has('send') || sendersCalled.some((key) => isSender(held.get(key)));
-  const secret = marks.get('secret') ?? marks.get('environment');
+  const secret = marks.get('secret') ?? marks.get('environment') ?? marks.get('homeFile');
   if (sends && secret !== undefined && !isOwnHost(secret, hosts))
     found.push(at('collect-and-send', `sends ${secret} to another host`));
   const isCommandText = COMMAND_TEXT.test(code) || strings.some((text) => INTERPRETER.test(text));
@@ -155,12 +203,26 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
     (unit.language !== 'shell' || !(unit.isFence || direct.has('remote')))
   )
     found.push(at('download-and-run', 'executes downloaded text'));
+  if (program !== undefined && !(unit.language === 'shell' && unit.isFence) && !isVendor(program))
+    found.push(at('download-and-run', 'starts a downloaded program'));
+  if (!unit.isFence && marks.has('asset') && acts.has('evaluate') && RUNS_TEXT.test(code))
+    found.push(at('encoded-payload', 'executes the text of a data file'));
   const isShellStarted =
     acts.has('redirect') && (marks.has('socket') || (/pty\.spawn\(/.test(code + written) && hasSocket(unit)));
-  const runsInput = marks.has('received') && (acts.has('start') || acts.has('evaluate'));
+  const isInput = /\bstdin\.(?:write|end)\(/.test(code) && mayStartShell(unit);
+  const runsInput = marks.has('received') && (acts.has('start') || acts.has('evaluate') || isInput);
   if (unit.language !== 'shell' && (runsInput || (isShellStarted && mayStartShell(unit))))
     found.push(at('reverse-shell', 'connects a shell to a remote host'));
   return found;
+}
+
+/** Python's `eval` reads values, and a shell sources settings. */
+const RUNS_TEXT =
+  /(?<![\w.$])(?:exec|compile|Function)\(|\bnew Function\(|\bvm\.|(?<![\w.$])eval\( ?compile\(|(?:^|[|;&(] ?)eval |\| ?(?:ba|z|da|k)?sh\b|\b(?:ba|z|da|k)?sh -c/;
+
+/** The URL of a download is one of a well-known installer. */
+function isVendor(origin: string): boolean {
+  return FROM_WELL_KNOWN_INSTALLER.test(origin.toLowerCase());
 }
 
 function isSender(marks: Marks | undefined): boolean {

@@ -96,7 +96,8 @@ const moduleName = (value: string): string => value.replace(/^node:/, '');
 const FOLDS: readonly Fold[] = (
   [
     // Joined.
-    [String.raw`§·\+·§`, (f, [a, b]) => add(f, valueOf(f, a) + valueOf(f, b))],
+    // A method or an index belongs to the right string alone.
+    [String.raw`§·\+·§(?!·[.[])`, (f, [a, b]) => add(f, valueOf(f, a) + valueOf(f, b))],
     [String.raw`§ ?§`, (f, [a, b]) => add(f, valueOf(f, a) + valueOf(f, b))],
     [String.raw`(?<![\w$)\]])\(·§·\)`, (f, [a]) => add(f, valueOf(f, a))],
     [String.raw`§·\.join\(·${LIST}·\)`, (f, [a, list = '']) => add(f, tokens(f, list).join(valueOf(f, a)))],

@@ -4,13 +4,28 @@ import type { Language } from './split-code.ts';
 /**
  * What a name can hold. `path`: the path of a secret. `environment` and `secret`: its content; of the environment, one variable that is
  * selected by name is not a secret. `socket`: a connection. `client`: an object that sends. `received`: data from a connection.
- * `remote`: a downloaded text. `decoded`: a decoded text.
+ * `remote`: a downloaded text. `download`: the path of a downloaded file. `decoded`: a decoded text. `asset`: the text of a file that is no code. `home`: the path of
+ * the home folder. `homeFile`: its files, one after another. `startup`: the path of a file that a machine or a tool runs by itself.
  */
-export const HELD = ['path', 'environment', 'secret', 'socket', 'client', 'received', 'remote', 'decoded'] as const;
+export const HELD = [
+  'path',
+  'environment',
+  'secret',
+  'socket',
+  'client',
+  'received',
+  'remote',
+  'download',
+  'decoded',
+  'asset',
+  'home',
+  'homeFile',
+  'startup',
+] as const;
 export type Held = (typeof HELD)[number];
 
 /** What a statement does. */
-export type Act = 'read' | 'send' | 'evaluate' | 'start' | 'write' | 'print' | 'redirect';
+export type Act = 'read' | 'send' | 'evaluate' | 'start' | 'write' | 'print' | 'redirect' | 'encrypt' | 'delete';
 
 export interface MarkRule<Mark> {
   readonly mark: Mark;
@@ -33,10 +48,39 @@ const [python, javascript, shell, anyText] = [
 
 /** Files whose content is a secret of the user. Public keys and lists of hosts are none. */
 const SECRET_PATH =
-  /(?:^|[\\/])\.ssh(?:\/(?!known_hosts|config\b|authorized_keys|[\w.-]{1,40}\.pub)|$)|(?<![\w-])id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|(?:^|[\\/])\.aws(?:\/(?:credentials|config|sso)|$)|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\/config|\.gnupg\b|\.config\/gcloud|application_default_credentials|\.azure\/|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|login\.keychain|\.mozilla\/firefox|firefox\/profiles|google\/chrome\/|google-chrome\/|bravesoftware|microsoft\/edge|(?:^|\/)login data$|(?:^|\/)local state$|(?:default|profile \d)\/(?:network\/)?cookies$|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\/\.(?:electrum|bitcoin|ethereum)\b|solana\/id\.json|exodus\.wallet|\/etc\/(?:shadow|sudoers)\b|\.(?:bash|zsh|python|psql|mysql)_history\b|\.config\/gh\/hosts|\.claude\/\.credentials|\.codex\/auth\.json|\/proc\/(?:self|\d{1,7}|\*)\/environ|\.vault-token|\.cargo\/credentials|\.gem\/credentials|\.config\/op\b|\.local\/share\/keyrings/i;
+  /(?:^|[\\/])\.ssh(?:\/(?!known_hosts|config\b|authorized_keys|[\w.-]{1,40}\.pub)|$)|(?<![\w-])id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|(?:^|[\\/])\.aws(?:\/(?:credentials|config|sso)|$)|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\/config|\.gnupg\b|\.config\/gcloud|application_default_credentials|\.azure\/|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|login\.keychain|\.mozilla\/firefox|firefox\/profiles|google\/chrome\/|google-chrome\/|bravesoftware|microsoft\/edge|(?:^|\/)login data$|(?:^|\/)local state$|(?:default|profile \d)\/(?:network\/)?cookies$|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\/\.(?:electrum|bitcoin|ethereum)\b|solana\/id\.json|exodus\.wallet|\/etc\/(?:shadow|sudoers)\b|\.(?:bash|zsh|python|psql|mysql)_history\b|\.config\/gh\/hosts|\.claude\/\.credentials|\.codex\/auth\.json|\/proc\/(?:self|\d{1,7}|\*)\/environ|\.vault-token|\.cargo\/credentials|\.gem\/credentials|(?:^|\/)\.(?:pgpass|my\.cnf|boto|s3cfg|databrickscfg|oci\/config)\b|\.terraform\.d\/credentials|rclone\/rclone\.conf|\.config\/op\b|\.local\/share\/keyrings/i;
+
+/** Where clouds give the credentials of a machine to whoever asks from it. */
+export const METADATA_HOST =
+  /(?<![\d.])169\.254\.(?:169\.254|170\.2)(?![\d.])|\bmetadata\.google\.internal\b|(?<![\d.])100\.100\.100\.200(?![\d.])|fd00:ec2::254/i;
+export const METADATA_LOGIN =
+  /security-credentials|service-accounts\/[\w@.-]{1,80}\/(?:token|identity)|identity\/oauth2\/token|\/v2\/credentials|meta-data\/identity-credentials/i;
+
+/** Files that shells, schedulers, service managers, Git and interpreters run by themselves. */
+const STARTUP_PATH =
+  /(?:^|[\\/])\.(?:bashrc|zshrc|profile|bash_profile|bash_login|zprofile|zshenv|zlogin|bash_aliases|xprofile|envrc)$|config\.fish$|fish\/conf\.d|\/etc\/(?:profile|cron|systemd|init\.d|rc\.local|environment|ld\.so\.preload)|\.config\/(?:systemd|autostart)|launch(?:agents|daemons)|(?:^|\/)crontabs?$|hooks\/(?:pre|post|commit|prepare|update|applypatch)|(?:site|user)customize\.py|\.pth$|\.vscode\/tasks\.json|programs[\\/]startup|currentversion\\run\b|\.ssh\/rc$/i;
+
+/** Data that a script reads; code in it is out of sight. */
+const ASSET =
+  /\.(?:svg|png|jpe?g|gif|webp|ico|bmp|pdf|dat|bin|txt|md|csv|tsv|xml|html?|css|woff2?|ttf|wav|mp3|log|map)$/i;
+
+/** The home folder, or one of those that have the documents of a user. */
+export const HOME =
+  /^(?:~|\/home|\/users|\/root|\$home)(?:\/(?:documents|desktop|downloads|pictures|music|videos|movies))?\/?(?:\*{1,2}\/?)*(?:\*\.\w{1,6})?$/i;
+export const WALKS = /\b(?:walk|i?glob|rglob|listdir|scandir|iterdir|(?:readdir|opendir|glob)(?:Sync)?|rreaddir)\(/;
 
 export const HELD_RULES: readonly MarkRule<Held>[] = [
   anyText('path', SECRET_PATH),
+  anyText('startup', STARTUP_PATH),
+  anyText('asset', ASSET),
+  shell(
+    'startup',
+    /\bgit config [^|;]{0,60}(?:alias\.\w|core\.(?:fsmonitor|sshcommand|pager|editor)|credential\.helper)/i,
+  ),
+  shell(
+    'homeFile',
+    /\bfind (?:-\w )?(?:~|\/home|\/Users)(?:\/(?:Documents|Desktop|Downloads|Pictures|\w{1,30}))?\/? (?!.*(?:head -|-quit))|\bfor \w{1,40} in (?:~|\/home\/\*)\/(?:Documents\/|Desktop\/|Downloads\/|Pictures\/)?\*/i,
+  ),
   python('environment', /\bos\.environb?(?:\.(?:items|values|copy|keys)\(\)|(?![\w.[(]))/),
   javascript('environment', /\bprocess\.env\b(?![\w.[(?])|\bDeno\.env\.toObject\(/),
   shell(
@@ -76,6 +120,15 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
   ),
   shell('client', /\bexec \d{1,2}<> ?\/dev\/(?:tcp|udp)\//),
   shell('remote', /(?:^|[|(`;&]) ?(?:curl|wget)\b/),
+  python('decoded', /\b(?:chr|bytes|bytearray)\(.{0,60}\bint\([^()]{1,60}, ?(?:2|8|16|36)\)|\.translate\(/),
+  javascript(
+    'decoded',
+    /\b(?:Buffer\.from|Uint8Array\.from|fromC(?:harCode|odePoint))\b.{0,160}\bparseInt\(|\bparseInt\([^()]{1,60}, ?(?:2|8|16|36)\).{0,80}\bfromC(?:harCode|odePoint)\b/,
+  ),
+  shell(
+    'decoded',
+    /\btr (?!-)(?!\[:|a-z A-Z|A-Z a-z)(?=\S{0,60}-|\S{8})\S{3,200} (?!\[:)\S{3,200}|\bsed [^|]{0,40}\by[/,#][^|]{3,200}|\b(?:gunzip|zcat|xzcat|bzcat)\b|\b(?:gzip|xz|bzip2|zstd) [^|]{0,20}-{1,2}d|\bperl -\w{0,6}e .{0,80}(?:pack|tr\/|y\/|reverse|chr)/,
+  ),
   python(
     'decoded',
     /\b(?:b(?:64|32|16|85)decode|a85decode|fromhex|unhexlify|decompress|rot13|marshal\.loads)\b|\bcodecs\.decode\(|\b(?:bytes|bytearray|chr)\([^()]{0,80}\^/,
@@ -91,7 +144,7 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
 ];
 
 /** A command of a shell that sends; in the string of a script any word can be one. */
-const SENDS = String.raw`(?:curl|wget|nc|ncat|netcat|socat|telnet|nslookup|dig|host|ping6?|drill|scp|rsync|sftp|ftp|tftp|lftp|sendmail|mailx?|mutt|swaks|https?|xh|rclone|gsutil|s3cmd|websocat|resolvectl query|getent hosts|openssl s_client|gh gist create|aws s3 (?:cp|sync|mv)|invoke-webrequest|invoke-restmethod|iwr|irm)\b`;
+const SENDS = String.raw`(?:curl|wget|nc|ncat|netcat|socat|telnet|nslookup|dig|host|ping6?|drill|scp|rsync|sftp|ftp|tftp|lftp|sendmail|mailx?|mutt|swaks|https?(?= )|xh|rclone|gsutil|s3cmd|websocat|resolvectl query|getent hosts|openssl s_client|gh gist create|aws s3 (?:cp|sync|mv)|invoke-webrequest|invoke-restmethod|iwr|irm)\b`;
 const COMMAND_START = String.raw`(?:^|[|(\x60;&]|\b(?:xargs|sudo|exec|then|do|else|nohup|command|time|timeout|while|if)\b[^|;]{0,40}) {0,2}(?:[\w./~-]{0,60}\/)?`;
 
 export const ACT_RULES: readonly MarkRule<Act>[] = [
@@ -111,18 +164,24 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
     'send',
     /(?<![\w.]|async |function )fetch\(|\b(?:axios|got|needle|superagent|undici|ky)(?:\.\w{1,20})?\(|\bhttps?\.(?:request|get)\(|(?<![\w.])request(?:\.\w{1,10})?\(|\bsendBeacon\(|\bdns(?:\.promises)?\.(?:lookup|resolve\w{0,6})\(|\bnew WebSocket\(/,
   ),
-  shell('send', new RegExp(String.raw`${COMMAND_START}${SENDS}|\/dev\/(?:tcp|udp)\/`, 'i')),
+  shell(
+    'send',
+    new RegExp(
+      String.raw`${COMMAND_START}${SENDS}|\| ?(?:sudo )?(?:sshpass \S{1,60} (?:\S{1,60} )?)?ssh |\bgh (?:gist|issue|release|pr) (?:create|comment|edit|upload)\b|\/dev\/(?:tcp|udp)\/`,
+      'i',
+    ),
+  ),
   python(
     'evaluate',
     /(?<![\w.])(?:exec|eval|compile|execfile)\(|\bbuiltins\.(?:exec|eval)\(|\brunpy\.run_\w{1,10}\(|\b(?:marshal|pickle)\.loads\(|\bFunctionType\(|\bexec_module\(/,
   ),
   javascript(
     'evaluate',
-    /(?<![\w.])(?:eval|Function|execScript)\(|\bnew Function\(|\bvm\.(?:runIn\w{1,20}|compileFunction|Script)\(|\.constructor\([\ue000\w]|\b_compile\(|\bset(?:Timeout|Interval)\((?=[\ue000])/,
+    /(?<![\w.$])(?:eval|Function|execScript)\(|\bnew Function\(|\bvm\.(?:runIn\w{1,20}|compileFunction|Script)\(|\.constructor\([\ue000\w]|\b_compile\(|\bset(?:Timeout|Interval)\((?=[\ue000])/,
   ),
   shell(
     'evaluate',
-    /(?:^|[|(`;&] ?|\bsudo )(?:eval|source|\.) |\| ?(?:sudo )?(?:[\w./-]{0,40}\/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php)(?= {0,4}(?:$|-(?:s|$| )|[)|;&]))|\b(?:ba|z|da|k)?sh {1,4}(?:-\w{0,4}c|<\(|<<<)|\b(?:python[\d.]{0,4}|node|perl|ruby|php) {1,4}-{1,2}\w{0,4} {1,4}\$/,
+    /(?:^|[|(`;&] ?|\bsudo )(?:eval|source) |(?:^|[`;&] ?|\bsudo |\b(?:then|do|else) )\. (?=[\w~./$-])|\| ?(?:sudo )?(?:[\w./-]{0,40}\/)?(?:(?:ba|z|da|k)?sh|python[\d.]{0,4}|node|perl|ruby|php)(?= {0,4}(?:$|-(?:s|$| )|[)|;&]))|\b(?:ba|z|da|k)?sh {1,4}(?:-\w{0,4}c|<\(|<<<)|\b(?:python[\d.]{0,4}|node|perl|ruby|php) {1,4}(?:-\w{0,3}[ce]|--eval) {1,4}\$/,
   ),
   python(
     'start',
@@ -141,7 +200,22 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
     /\.(?:write|writelines|write_text|write_bytes|writestr|dump|copy|copy2|copyfile|save|rename|move|add)\(|\bmake_archive\(/,
   ),
   javascript('write', /\b(?:writeFile|appendFile|copyFile|rename|cp)(?:Sync)?\(|\bcreateWriteStream\(/),
-  shell('write', />>? ?[\w~./$-]|\b(?:tee|cp|mv|install|tar|zip|7z|gzip|openssl|ln|dd)\b/),
+  shell(
+    'write',
+    />>? ?[\w~./$-]|\b(?:tee|cp|mv|install|tar|zip|7z|gzip|openssl|ln|dd|git config)\b|\| ?(?:sudo )?crontab\b/,
+  ),
+  python(
+    'encrypt',
+    /\.encrypt\w{0,20}\(|\bencrypt_\w{1,20}\(|\b(?:AES|ChaCha20|ChaCha20_Poly1305|Salsa20|Blowfish|DES3?)\.new\(/,
+  ),
+  javascript('encrypt', /\bcreateCipher(?:iv)?\(|\.encrypt\(/),
+  shell(
+    'encrypt',
+    /\bopenssl (?:enc|aes|smime -encrypt|rsautl -encrypt)|\bgpg\b[^|]{0,80} (?:-c|--symmetric|-e|--encrypt|-r)\b|\b(?:ccrypt|age) -/,
+  ),
+  python('delete', /\.unlink\(|\bos\.(?:remove|rename|replace)\(|\brmtree\(/),
+  javascript('delete', /\b(?:unlink|rm|rename)(?:Sync)?\(/),
+  shell('delete', /\b(?:rm|shred|unlink|mv)\b/),
 ];
 
 /** Sending commands in a string that a script starts. */
@@ -153,7 +227,7 @@ export const SENDING_METHOD =
 
 /** Parts of a shell command that name a key without sending it, and commands that only look. */
 export const NAMES_ONLY =
-  / (?:-i|--key|--cert|--cacert|-E|--netrc-file|-b|--cookie|-c|--cookie-jar|--kubeconfig|--ssh-key|-o IdentityFile=?) ?[=]?\S{1,200}/g;
+  /(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:-i|--key|--cert|--cacert|-E|--netrc-file|-b|--cookie|-c|--cookie-jar|--kubeconfig|--ssh-key|-o IdentityFile=?) ?[=]?\S{1,200}/g;
 export const LOOKS_ONLY =
   /^(?:if |elif |while |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
 export const PRINTS_ONLY = /^(?:echo|printf) [^|]{0,4000}$/;
@@ -169,9 +243,11 @@ export const OWNERS: readonly (readonly [secret: RegExp, host: RegExp])[] = [
   [/\.aws/i, /amazonaws\.com$/],
   [/\.docker/i, /docker\.(?:io|com)$/],
   [/\.cargo/i, /crates\.io$/],
+  [/^the cloud/, METADATA_HOST],
 ];
 
-const ENVIRONMENT_OPTION = /(?<=[({,] ?)env ?[=:] ?(?:\{ ?\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] ?)env(?= ?[,}])/g;
+const ENVIRONMENT_OPTION =
+  /(?<=[({,] {0,40})env {0,4}[=:] {0,4}(?:\{ {0,80}\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] {0,40})env(?= {0,40}[,}])/g;
 
 /** `env=os.environ` for a program that is started is no use of its content. */
 export function withoutEnvironmentOption(code: string): string {

@@ -3,7 +3,10 @@ import { quoted } from '#core';
 import {
   ACT_RULES,
   HELD_RULES,
+  HOME,
   LOOKS_ONLY,
+  METADATA_HOST,
+  METADATA_LOGIN,
   NAMES_ONLY,
   PRINTS_ONLY,
   STARTED_SEND,
@@ -60,9 +63,11 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
     if (rules === undefined || !rules.any.test(source)) continue;
     for (const { mark, find } of rules.acts) if (!acts.has(mark) && find.test(source)) acts.add(mark);
     for (const { mark, find } of rules.held)
-      if (!direct.has(mark) && find.test(source))
-        direct.set(mark, mark === 'secret' ? quoted(source, 90) : NAMES[mark]);
+      if (!direct.has(mark) && find.test(source)) direct.set(mark, originOf(mark, source, texts));
   }
+  if (!isShell && texts.some((text) => HOME.test(text))) direct.set('home', NAMES.home);
+  if (words.some((word) => METADATA_LOGIN.test(word)) && METADATA_HOST.test(unit.file.text))
+    direct.set('secret', 'the cloud credentials of this machine');
   for (const { mark, find } of words.some((one) => SECRET_WORD.test(one)) ? TEXT_RULES : []) {
     const word = words.find((one) => find.test(one) && !one.startsWith('//') && !one.includes('://'));
     if (word !== undefined) direct.set(mark, mark === 'path' ? quoted(word, 60) : NAMES[mark]);
@@ -84,6 +89,13 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
   return { statement, direct, acts, texts, words };
 }
 
+/** For a download its URL, so that those of well-known vendors can be told apart. */
+function originOf(mark: Held, source: string, texts: readonly string[]): string {
+  if (mark === 'secret') return quoted(source, 90);
+  if (mark !== 'remote') return NAMES[mark];
+  return /https?:\/\/[^\s'"]{1,300}/i.exec([source, ...texts].join(' '))?.[0] ?? NAMES.remote;
+}
+
 /** Whether the skill has both ends of a flow. */
 export function mayMeet(read: readonly MarkedStatement[]): boolean {
   const acts = new Set(read.flatMap((one) => [...one.acts]));
@@ -93,7 +105,13 @@ export function mayMeet(read: readonly MarkedStatement[]): boolean {
   return (
     (isSecret && isSent) ||
     (held.has('decoded') && (acts.has('evaluate') || acts.has('start'))) ||
-    (held.has('remote') && acts.has('evaluate')) ||
+    (held.has('remote') &&
+      (acts.has('evaluate') ||
+        acts.has('start') ||
+        read.some(({ statement: { unit } }) => unit.language === 'shell'))) ||
+    (held.has('asset') && acts.has('evaluate')) ||
+    (held.has('startup') && acts.has('write')) ||
+    ((held.has('home') || held.has('homeFile')) && (isSent || acts.has('encrypt'))) ||
     ((held.has('socket') || held.has('received')) &&
       (acts.has('start') || acts.has('evaluate') || acts.has('redirect')))
   );
@@ -107,7 +125,12 @@ const NAMES: Readonly<Record<Held, string>> = {
   client: 'a connection',
   received: 'what a connection receives',
   remote: 'downloaded text',
+  download: 'a downloaded file',
   decoded: 'decoded text',
+  asset: 'the text of a data file',
+  home: 'the home folder',
+  homeFile: 'the files of the home folder',
+  startup: 'a file that runs by itself',
 };
 
 export function hasSocket({ statements }: Unit): boolean {

@@ -175,7 +175,9 @@ function readStatements(
     const head = MAY_BE_HEAD.test(folded.code) ? findHead(folded.code, unit.language) : undefined;
     if (head === undefined) continue;
     const params = (head[2] ?? '').split(',').map((one) => /[\w$]+/.exec(one.replace(/^[ *.{]+/, ''))?.[0] ?? '');
-    const isBody = /(?:\{|:)$/.test(folded.code) || unit.language === 'shell';
+    // The body of an arrow function can be an expression, which itself can end with an open block.
+    const isExpression = head[0].includes('=>') && head.index + head[0].length < folded.code.length;
+    const isBody = (/(?:\{|:)$/.test(folded.code) && !isExpression) || unit.language === 'shell';
     const own = isBody ? newScope((next += 1), statement.level, scope) : scope;
     const flow: FlowFunction = {
       name: head[1] ?? '',
@@ -298,7 +300,10 @@ export function splitAssignment(
   const loop = !isHead ? null : /^(?:async )?for \(?(?:(?:const|let|var) )?([^()]{1,80}?) (?:in|of) (.*)$/s.exec(code);
   if (loop !== null) return { left: loop[1] ?? '', operator: '=', right: loop[2] ?? '' };
   const opened = !isHead ? null : /^(?:async )?with (.*) as (\w{1,80}) ?:?$/s.exec(code);
-  if (opened !== null) return { left: opened[2] ?? '', operator: '=', right: opened[1] ?? '' };
+  if (opened !== null) {
+    const others = [...(opened[1] ?? '').matchAll(/ as (\w{1,80}) ?,/g)].map(([, name = '']) => name);
+    return { left: [...others, opened[2] ?? ''].join(', '), operator: '=', right: opened[1] ?? '' };
+  }
   let depth = 0;
   for (let at = 0; at < code.length && at < 400; at += 1) {
     const one = code.charAt(at);

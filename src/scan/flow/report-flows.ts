@@ -12,8 +12,12 @@ export function findFlowFindings(
   { ends, topic }: { readonly ends: readonly ScanFile[]; readonly topic: Topic },
 ): readonly ScanFinding[] {
   if (ends.length === 0) return [];
-  const { flows, decoded } = findFlows(findLinked(files, ends));
-  return [...flows.map((flow) => toFinding(flow, topic)), ...decoded.flatMap((one) => readDecoded(one, topic))];
+  const { flows, decoded, persisted } = findFlows(findLinked(files, ends));
+  return [
+    ...flows.map((flow) => toFinding(flow, topic)),
+    ...decoded.flatMap((one) => readDecoded(one, topic)),
+    ...persisted.flatMap((one) => readPersisted(one, topic)),
+  ];
 }
 
 const MAX_LINKS = 4;
@@ -57,7 +61,11 @@ function sharedFiles(text: string): readonly string[] {
 }
 
 function toFinding({ rule, file, line, says, hosts }: Flow, topic: Topic): ScanFinding {
-  const isOwn = rule === 'collect-and-send' && hosts.length > 0 && hosts.every((host) => isOwnService(host, topic));
+  const isOwn =
+    rule === 'collect-and-send' &&
+    says.includes('the environment') &&
+    hosts.length > 0 &&
+    hosts.every((host) => isOwnService(host, topic));
   const severity = isOwn
     ? 'high'
     : rateFinding(rule, hosts.map((host) => `https://${host}`).join(' '), { file, topic });
@@ -72,4 +80,25 @@ function readDecoded({ file, line, text }: DecodedText, topic: Topic): readonly 
   const severity = rateFinding('encoded-payload', text, { file, topic });
   const message = `hides in encoded text what ${hit.says}: ${quoted(text, 80)}`;
   return [{ rule: 'encoded-payload', severity, path: printable(file.path), line, column: 1, message }];
+}
+
+const REACHES_OUT: ReadonlySet<string> = new Set([
+  'download-and-run',
+  'encoded-payload',
+  'reverse-shell',
+  'exfiltration',
+  'covert-channel',
+  'send',
+]);
+/** A command that asks for a password in place of the real one. */
+const SHADOWS = /\b(?:sudo|su|ssh|passwd|gpg|doas)(?: ?\( ?\) ?\{|=)[^\n]{0,200}\bread -\w{0,4}s/;
+
+/** What runs by itself from now on, and loads code or sends data. */
+function readPersisted({ file, line, text }: DecodedText, topic: Topic): readonly ScanFinding[] {
+  const { hits } = matchText({ path: 'startup.sh', text, isExecutable: false });
+  const hit = hits.find(({ means, severity }) => REACHES_OUT.has(means) && severity !== 'medium');
+  if (hit === undefined && !SHADOWS.test(text)) return [];
+  const severity = rateFinding('persistence', text, { file, topic });
+  const message = `arranges to run by itself what ${hit === undefined || hit.says === '' ? 'reaches out' : hit.says}: ${quoted(text, 80)}`;
+  return [{ rule: 'persistence', severity, path: printable(file.path), line, column: 1, message }];
 }

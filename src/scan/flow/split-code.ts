@@ -70,7 +70,8 @@ function splitScript(text: string, language: 'python' | 'javascript', reading: R
   const openers: string[] = [];
   let [code, line, start, indent, extra, depth] = ['', 1, 1, 0, 0, 0];
   const end = (): void => {
-    const trimmed = code.trim();
+    // Of one declaration with several names.
+    const trimmed = code.trim().replace(/^const {2,}/, 'const ');
     if (trimmed !== '')
       statements.push({
         line: start,
@@ -267,7 +268,7 @@ export function readEscape(text: string): { readonly decoded: string; readonly l
 
 const INTERPRETER = /\b(?:(python[\d.]{0,4})|(node|bun|deno)|(?:ba|z|da|k)?sh|eval)\b[^|;&]{0,80}$/;
 const INLINE = /\s(?:-[a-z]{0,4}[ce]|--eval)\s{0,4}$|\beval\s{0,4}$/;
-const HERE_DOCUMENT = /<<-?\s{0,4}["']?(\w{1,40})["']?/;
+const HERE_DOCUMENT = /(?<!<)<<-?(?!<)\s{0,4}["']?(\w{1,40})["']?/;
 
 /** The language that a command runs; undefined if it is no interpreter. */
 function interpretedLanguage(command: string): Language | undefined {
@@ -279,19 +280,21 @@ function interpretedLanguage(command: string): Language | undefined {
 function splitShell(text: string): SplitCode {
   const statements: Statement[] = [];
   const inner: InnerCode[] = [];
-  let [code, line, start, depth, level] = ['', 1, 1, 0, 0];
+  // `read`: how much of the code was searched for a here-document.
+  let [code, line, start, depth, level, read] = ['', 1, 1, 0, 0, 0];
   const end = (): void => {
     const trimmed = code.trim().replace(/^\$ /, '');
     if (trimmed.startsWith('}')) level = Math.max(0, level - 1);
     if (trimmed !== '') statements.push({ line: start, level, code: trimmed.slice(0, MAX_STATEMENT) });
     if (/\)\s{0,4}\{$|^function .{1,60}\{$/.test(trimmed)) level += 1;
     code = '';
+    read = 0;
     start = line;
   };
   for (let at = 0; at < text.length;) {
     const character = text.charAt(at);
     if (character === '\n') {
-      const here = HERE_DOCUMENT.exec(code)?.[1];
+      const here = HERE_DOCUMENT.exec(code.slice(read))?.[1];
       line += 1;
       at += 1;
       if (here !== undefined) {
@@ -303,6 +306,7 @@ function splitShell(text: string): SplitCode {
         line += countLines(text, at, at + body.length) + 1;
         at = endOfLine(text, at + body.length) + 1;
       }
+      read = code.length;
       if (/(?:\||&&|\|\|)\s{0,20}$/.test(code) || depth > 0) code += ' ';
       else end();
       if (code.trim() === '') start = line;

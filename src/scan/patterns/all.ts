@@ -4,6 +4,7 @@ import { CONTEXTUAL_PATTERNS } from './contextual.ts';
 import { CONTROL_PATTERNS } from './control.ts';
 import { DAMAGE_PATTERNS } from './damage.ts';
 import { FLOW_END_PATTERNS } from './flow-ends.ts';
+import { LEAK_PATTERNS } from './leaks.ts';
 import { USER_DECEPTION_PATTERNS } from './user-deception.ts';
 import { RUNNING_PATTERNS } from './running.ts';
 import { SECRET_PATTERNS } from './secrets.ts';
@@ -17,4 +18,5 @@ export const PATTERNS: readonly Pattern[] = [
   ...USER_DECEPTION_PATTERNS,
   ...CHINESE_PATTERNS,
   ...FLOW_END_PATTERNS,
+  ...LEAK_PATTERNS,
 ];

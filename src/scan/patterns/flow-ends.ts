@@ -1,25 +1,56 @@
 /** Code that can be one end of a data flow. Only skills with such code are searched for flows (`flow/flow.ts`). */
 import { patterns, type Pattern } from '../pattern.ts';
 
-export const FLOW_END_PATTERNS: readonly Pattern[] = patterns('code', 'flow', [
-  {
-    says: 'names a secret',
-    find: /\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.aws\b|\.netrc|git-credentials|docker\/config|\.kube\b|gnupg|gcloud|application_default|\.azure\b|npmrc|pypirc|password-store|keychain|\.mozilla|mozilla\/firefox|firefox\/profiles|google.chrome|bravesoftware|login data|local state|\/cookies\b|["']cookies["']|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\.electrum|\.bitcoin|\.ethereum|solana\/id|exodus|etc\/(?:shadow|sudoers)|\.(?:bash|zsh|python|psql|mysql)_history\b|histfile|gh\/hosts|\.credentials|auth\.json|\/environ\b|vault-token|cargo\/credentials|keyrings|browser_cookie3|cryptunprotect|find-generic|find-internet|secret-tool|credential fill|os\.environb?(?:\.(?:items|values|copy|keys)\b|(?![\w.[(]))|(?<!\benv: ?(?:\{ ?)?(?:\.\.\.)?)process\.env\b(?![\w.[(?])|env\.toobject|printenv|\[ ?["']env["'] ?\]|(?:^ ?|[|;&] ?|\$\( ?)env ?(?:[|>)]|$)|export -p|declare -x?p/g,
-  },
-  {
-    says: 'evaluates code',
-    find: /(?<![\w.])(?:exec|eval|compile|function)\((?!\w{0,40}\) ?\{)|\beval ["'$`]|exec_module|runin(?:this|new|context)|_compile\(|marshal\.loads|\b(?:ba)?sh -c ["']?\$/g,
-  },
-  {
-    says: 'opens a connection',
-    find: /\bsocket\.(?:socket|create_connection)\b|\bnet\.(?:connect|socket|createconnection)\b|\btls\.connect\b|\bopen_connection\(|pickle\.loads|new websocket\(|\bimport [\w, ]{0,80}\bsocket\b|\b(?:require\(|from )['"](?:node:)?(?:net|tls|ws)['"]/g,
-  },
-  {
-    says: 'decodes text',
-    find: /b(?:64|32|16|85)decode|\batob\(|base(?:64|32) {1,4}-{1,2}d|fromhex|unhexlify|fromc(?:harcode|odepoint)|\bchr\(|\bchr,|["'\w]\[::-1\]|join\(reversed|\.reverse\(\)\.join|\bxxd [^\n|]{0,20}-r|\| ?rev\b|rot.?13|(?:\\x[0-9a-f]{2}){3}|(?:\\[0-7]{3}){3}|(?:\\u00[0-9a-f]{2}){3}|__import__\(["']|codecs\.decode|unescape\(|zlib\.decompress|inflatesync|gunzipsync|openssl [^\n|]{0,80} -d\b|buffer\.from\([^\n]{1,400}["'](?:base64|hex)["']\)/g,
-  },
-  {
-    says: 'joins parts of a name',
-    find: /[\w./~-](?:'\+'|"\+"|' \+ '|" \+ ")[\w./~-]{1,24}["']|(?:''|"")\.join\(\[|\]\.join\((?:''|"")\)|\b\w{1,6}(?:''|"")\w{1,6}\b|\$\{?ifs\b|=["']?\$\{\w{1,20}\}\w{1,12}["']?(?:$|;)|(?:^|[;&|] ?)\$\{?\w{1,20}\}? -/g,
-  },
-]);
+/** A skill with both may start what it downloaded. */
+const FETCH_AND_START: readonly Pattern[] = [
+  ...patterns('code', 'fetches', [
+    {
+      says: '',
+      find: /\burlopen\(|\burlretrieve\(|\b(?:requests|httpx)\.get\(|(?<![\w.])fetch\(|\bhttps?\.get\(|\baxios\b|\b(?:curl|wget)\b[^\n|]{0,200}(?: -[a-z]{0,6}o\b|--output|--remote-name|>)|\bwget ["'$h]/g,
+    },
+  ]),
+  ...patterns('code', 'starts', [
+    {
+      says: '',
+      find: /\bchmod\b|\bs_ixusr\b|\bos\.(?:system|popen|startfile|exec[vl]|spawn)|\bpopen\(|\bsubprocess\.\w|\bchild_process\b|(?:^|[;&|] ?|\bsudo )(?:source|\.|(?:ba|z)?sh|nohup) ["']?[$~./]|(?:^|[;&|] ?)["']?(?:\.\/|\$\{?\w|\/tmp\/|~\/)/g,
+    },
+  ]),
+];
+
+export const FLOW_END_PATTERNS: readonly Pattern[] = [
+  ...FETCH_AND_START,
+  ...patterns('code', 'flow', [
+    {
+      says: 'names a secret',
+      find: /\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.aws\b|\.netrc|git-credentials|docker\/config|\.kube\b|gnupg|gcloud|application_default|\.azure\b|npmrc|pypirc|password-store|keychain|\.mozilla|mozilla\/firefox|firefox\/profiles|google.chrome|bravesoftware|login data|local state|\/cookies\b|["']cookies["']|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\.electrum|\.bitcoin|\.ethereum|solana\/id|exodus|etc\/(?:shadow|sudoers)|\.(?:bash|zsh|python|psql|mysql)_history\b|histfile|gh\/hosts|\.credentials|auth\.json|\/environ\b|vault-token|\.pgpass|\.my\.cnf|\.boto\b|\.s3cfg|\.databrickscfg|\.oci\/|terraform\.d\/|rclone\.conf|cargo\/credentials|keyrings|browser_cookie3|cryptunprotect|find-generic|find-internet|secret-tool|credential fill|os\.environb?(?:\.(?:items|values|copy|keys)\b|(?![\w.[(]))|(?<!\benv: ?(?:\{ ?)?(?:\.\.\.)?)process\.env\b(?![\w.[(?])|env\.toobject|printenv|\[ ?["']env["'] ?\]|(?:^ ?|[|;&] ?|\$\( ?)env ?(?:[|>)]|$)|export -p|declare -x?p/g,
+    },
+    {
+      says: 'evaluates code',
+      find: /(?<![\w.])(?:exec|eval|compile|function)\((?!\w{0,40}\) ?\{)|\beval ["'$`]|exec_module|runin(?:this|new|context)|_compile\(|marshal\.loads|\b(?:ba)?sh -c ["']?\$/g,
+    },
+    {
+      says: 'opens a connection',
+      find: /\bsocket\.(?:socket|create_connection)\b|\bnet\.(?:connect|socket|createconnection)\b|\btls\.connect\b|\bopen_connection\(|pickle\.loads|new websocket\(|\bimport [\w, ]{0,80}\bsocket\b|\b(?:require\(|from )['"](?:node:)?(?:net|tls|ws)['"]/g,
+    },
+    {
+      says: 'names a place that gives credentials of a machine',
+      find: /169\.254\.(?:169\.254|170\.2)|metadata\.google\.internal|100\.100\.100\.200|fd00:ec2::254/g,
+    },
+    {
+      says: 'names a file that runs by itself',
+      find: /launch(?:agents|daemons)|systemd\/(?:user|system)|\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|bash_aliases|envrc)\b|config\.fish|fish\/conf\.d|etc\/(?:profile|cron|rc\.local|init\.d)|\| ?(?:sudo )?crontab|crontabs?\/|autostart|hooks\/(?:pre|post|commit|prepare|update)|(?:site|user)customize|\.pth\b|vscode\/tasks|\.ssh\/rc\b|git config [^\n]{0,40}(?:alias\.\w{1,20} ["']?!|credential\.helper|core\.(?:fsmonitor|sshcommand|pager))/g,
+    },
+    {
+      says: 'encrypts or goes through the home folder',
+      find: /\.encrypt\(|createcipher|openssl enc\b|openssl aes|\bgpg [^\n]{0,60}(?:-c\b|--symmetric)|(?:home\(\)|["']~["']?\)?|homedir\(\))[^\n]{0,60}\b(?:rglob|glob|walk|iterdir)|\b(?:walk|glob|scandir|listdir|readdir(?:sync)?)\([^\n]{0,60}(?:home\(\)|["']~|homedir\()|\bfind ["']?(?:~|\$home|\$\{home)/g,
+    },
+    {
+      says: 'decodes text',
+      find: /b(?:64|32|16|85)decode|\batob\(|base(?:64|32) {1,4}-{1,2}d|fromhex|unhexlify|fromc(?:harcode|odepoint)|\bchr\(|\bchr,|["'\w]\[::-1\]|join\(reversed|\.reverse\(\)\.join|\bxxd [^\n|]{0,20}-r|\| ?rev\b|\btr ['"]?[\w!][\w!~-]{2,60}['"]? ['"]?[\w!][\w!~-]{2,60}|\bsed [^\n|]{0,20}['"]y[/|,#]|rot.?13|(?:\\x[0-9a-f]{2}){3}|(?:\\[0-7]{3}){3}|(?:\\u00[0-9a-f]{2}){3}|__import__\(["']|codecs\.decode|unescape\(|zlib\.decompress|inflatesync|gunzipsync|openssl [^\n|]{0,80} -d\b|buffer\.from\([^\n]{1,400}["'](?:base64|hex)["']\)/g,
+    },
+    {
+      says: 'joins parts of a name',
+      find: /[\w./~-](?:'\+'|"\+"|' \+ '|" \+ ")[\w./~-]{1,24}["']|(?:''|"")\.join\(\[|\]\.join\((?:''|"")\)|\b\w{1,6}(?:''|"")\w{1,6}\b|\$\{?ifs\b|=["']?\$\{\w{1,20}\}\w{1,12}["']?(?:$|;)|(?:^|[;&|] ?)(?:\$\{?\w{1,20}\}?){1,4} -/g,
+    },
+  ]),
+];

@@ -36,7 +36,7 @@ const INSTALLERS = [
   .map((start) => start.replaceAll('.', String.raw`\.`).replaceAll('/', String.raw`\/`))
   .join('|');
 /** The passage has a URL of such a vendor and no other URL. */
-const FROM_WELL_KNOWN_INSTALLER = new RegExp(
+export const FROM_WELL_KNOWN_INSTALLER = new RegExp(
   String.raw`^(?!.*https?:\/\/(?!(?:${INSTALLERS})))(?=.*https:\/\/(?:${INSTALLERS}))`,
 );
 

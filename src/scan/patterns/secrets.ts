@@ -62,7 +62,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
   ]),
   ...patterns('any', 'personal-data', [
     {
-      find: /\b(?:pbpaste|xclip|xsel|wl-paste|get-clipboard|pyperclip\.paste|clipboard\.readtext|screencapture|imagegrab\.grab|pyautogui\.screenshot|gnome-screenshot|scrot|corelocation|cllocationmanager|pynput|keyboard\.on_press|getasynckeystate|cv2\.videocapture\(0\)|imagesnap|sounddevice\.rec)\b/g,
+      find: /\b(?:pbpaste|xclip|xsel|wl-paste|get-clipboard|pyperclip\.paste|clipboard\.readtext|clipboardy?\.read(?:sync)?|screencapture|imagegrab\.grab|pyautogui\.screenshot|gnome-screenshot|scrot|corelocation|cllocationmanager|pynput|keyboard\.on_press|getasynckeystate|cv2\.videocapture\(0\)|imagesnap|sounddevice\.rec)\b/g,
       says: 'captures clipboard, screen, keystrokes, sound or location',
     },
     {

@@ -1,0 +1,68 @@
+/** Instructions that give what is private to someone else. Signals alone: only together they show an intent. */
+import { patterns, type Pattern } from '../pattern.ts';
+
+const HERE = String.raw`localhost|127\.0\.0\.1|0\.0\.0\.0|(?:[\w-]{1,30}\.)?example\.(?:com|org|net)\b|your[-_a-z]{0,20}\.|<|\$|\{`;
+const GIVES = String.raw`\b(?:send|upload|post|include|put|attach|append|add|embed|encode|forward|pass|submit|transmit|paste|insert|place|supply|copy|share|sync|push|report|deliver|mirror|relay|fetch|request|call|open|load|render|get)(?:s|es|ted|ed|ting|ing)?\b`;
+/** What a service cannot need for its own work: not the one key of that service. */
+const PRIVATE = String.raw`(?:\.env\b|\.(?:pem|p12|key)\b|\bid_(?:rsa|ed25519|\*)|\.ssh\b|\bssh keys?\b|\bprivate keys?\b|\.aws\b|\.netrc\b|\bgit-credentials\b|\bcredentials(?: files?)?\b|\bpasswords\b|\bkeys (?:or|and) (?:passwords|tokens|secrets)\b|\b(?:access |auth )?tokens\b|\bsecrets\b|\benvironment variables\b|\boutput of [^\w\n]?(?:env|printenv|set)\b|\b(?:gh auth token|aws configure|security find-|op read|pass show|gcloud auth print|az account get-access-token|kubectl config view)|\b(?:shell|bash|command|browsing) history\b|\bcookies\b|\bseed phrases?\b|\bkeychain\b|\bwallets?\b|\bcustomer (?:data|records|list)s?\b)`;
+const CONVERSATION = String.raw`(?:\b(?:conversation|chat|dialog(?:ue)?|session)(?: (?:history|log|transcript|so far|context|up to))?\b|\btranscript\b|\bwhat the user (?:said|wrote|typed|pasted|asked)\b|\buser(?:'s)? (?:messages?|prompts?|inputs?|words|last (?:message|question))\b|\b(?:messages?|questions?|words|prompts?|answers?|inputs?) (?:of|by|from) the user\b|\bsystem prompt\b|\bcontext window\b)`;
+
+export const LEAK_PATTERNS: readonly Pattern[] = [
+  ...patterns('prose', 'private', [
+    {
+      says: '',
+      find: new RegExp(`${GIVES}[^\\n]{0,160}(?:${PRIVATE}|${CONVERSATION})`, 'g'),
+    },
+    {
+      says: '',
+      find: new RegExp(
+        String.raw`\b(?:read|open|gather|collect|find|locate|search|take|cat|run|dump|export|list|scan)(?:s|ing)?\b[^\n]{0,100}${PRIVATE}`,
+        'g',
+      ),
+    },
+    {
+      says: '',
+      find: new RegExp(
+        String.raw`\b(?:where|replace|with)\b[^\n]{0,60}\b(?:is|by|with|be|contains|encoded)\b[^\n]{0,60}(?:${PRIVATE}|${CONVERSATION})`,
+        'g',
+      ),
+    },
+  ]),
+  ...patterns('prose', 'gives-away', [
+    {
+      says: '',
+      find: new RegExp(String.raw`${GIVES}[^\n]{0,200}https?:\/\/(?!${HERE})`, 'g'),
+    },
+    {
+      says: '',
+      find: /\b(?:send|forward|mail|email|copy|cc|bcc|post|upload|push|report)(?:s|ing)?\b[^\n]{0,120}\b(?:to|at) [^\w\n]{0,2}(?:[\w.+-]{1,40}@)?(?:[\w-]{1,24}\.){1,3}(?!md\b|py\b|js\b|json\b|txt\b|sh\b|env\b|ts\b|ya?ml\b|csv\b|html?\b|pem\b|example\.)[a-z]{2,10}\b/g,
+    },
+    {
+      says: '',
+      find: /\b(?:append|add|put|insert|include|embed|write|hide|encode|place)(?:s|ing)?\b[^\n]{0,120}\b(?:to|in|into|as|inside) (?:the |a |an |each |every |your )?(?:[\w-]{1,16} ){0,4}(?:release notes?|commit messages?|pull requests?|pr (?:body|description)|issue|changelog|gist|public \w{1,12}|user.agent|(?:[\w-]{1,20} )?header|query (?:string|parameter)|branch name|tag)\b/g,
+    },
+    {
+      says: '',
+      find: /!\[[^\]\n]{0,60}\]\(https?:\/\/[^)\n]{0,160}[?&=/](?:[a-z_]{0,12}=)?(?:data|encoded|payload|text|summary|content|context|here|value|base64|xxx|\.\.\.|…|%s|\{|\$|<|\[)/g,
+    },
+  ]),
+  ...patterns('prose', 'unsaid', [
+    {
+      says: '',
+      evenDenied: true,
+      find: /\b(?:do not|don't|never|no need to|need not|needn't|without|not necessary to|avoid|refrain from|must not|should not|please don't)(?: (?:ask|asking|stop|to|or|and|ever|also|explicitly|you|need)){0,6} (?:mention|tell|report|inform|notify|disclose|reveal|announce|refer|describ|list|show|explain|discuss|bring|draw|talk|comment|log)(?:ing|e)?\b|\b(?:is|are|be|being|was|gets?) (?:not|never) (?:be )?(?:informed|told|notified|aware|shown|mentioned|asked|alerted)\b|\b(?:does|do) not (?:have|need) to (?:be |know|see|hear)|\b(?:needs?|requires?) no (?:confirmation|approval|mention|explanation|announcement|consent)\b|\b(?:silently|quietly|secretly|discreetly|unobtrusively|covertly|behind the scenes|in the background)\b|\b(?:leave|keep|omit)(?:s|ing)? (?:it|this|that|them|these|the (?:step|call|request|upload))\b[^.\n]{0,30}\b(?:out of|from|confidential|internal|to yourself|between us)\b|\b(?:has|have) (?:already )?(?:agreed|consented|approved)\b|\bonly confus(?:e|es|ing)\b/g,
+    },
+  ]),
+  ...patterns('prose', 'agent-file', [
+    {
+      says: '',
+      find: /\b(?:add|append|write|insert|save|put|copy|paste|store|place)(?:s|ing)?\b[^\n]{0,100}(?:\b(?:claude|agents|gemini|soul|memory)\.md|\.cursorrules|copilot-instructions|\.claude\/settings)/g,
+    },
+  ]),
+  ...patterns('code', 'wallet', [
+    {
+      says: '',
+      find: /\bbc1[a-z0-9|)([\]{]|\b0x\[(?:a-f|0-9|\\d)|\[13\]\[a|\b0x[0-9a-f]{40}\b/g,
+    },
+  ]),
+];
