@@ -29,7 +29,7 @@ export interface ProgramFacts {
 }
 
 /** A file or folder as rules write it and absolute, with further names that rules may use. */
-export interface FilePlace {
+export interface FileSubject {
   readonly shown: string;
   readonly absolute: string;
   readonly also?: readonly string[];
@@ -44,9 +44,9 @@ export interface AccessFacts extends ProgramFacts {
   /** Whether its instructions are already in the conversation. */
   readonly isLoaded?: boolean;
   /** The resolved path. */
-  readonly place?: FilePlace;
+  readonly place?: FileSubject;
   /** What an action on a skill reads or lists: one folder, one file, or documents. */
-  readonly files?: readonly FilePlace[];
+  readonly files?: readonly FileSubject[];
   readonly lock?: string;
   /** The folder whose files a program may get as inputs like any file of the project. */
   readonly project?: string;
@@ -135,7 +135,7 @@ const ON_SKILLS: ReadonlyMap<string, string> = new Map([
 /** What a file tool does. On a file of a skill it does what the tools for skills do. */
 export function fileAccesses(
   tool: string,
-  { shown: path, ...place }: Omit<FilePlace, 'absolute'> & Partial<FilePlace>,
+  { shown: path, ...place }: Omit<FileSubject, 'absolute'> & Partial<FileSubject>,
 ): readonly Access[] {
   const onSkills = place.isOfSkill === true ? ON_SKILLS.get(tool) : undefined;
   const subject = { kind: 'path', path, ...place } as const;

@@ -8,7 +8,7 @@ export { readPolicy } from './policy-files.ts';
 export { openPolicies, withOwnTools, type SessionPolicy } from './session-policy.ts';
 export { policyWithSkills } from './skill-rules.ts';
 export type { Access } from './access.ts';
-export { fileAccesses, listAccesses, type FilePlace, type ProgramFacts } from './action-access.ts';
+export { fileAccesses, listAccesses, type FileSubject, type ProgramFacts } from './action-access.ts';
 export { decideAccesses, deniedReads, mayReach, requestRights } from './decide-accesses.ts';
 export { decide, type Policy } from './policy.ts';
 export { ownName } from './tool-names.ts';

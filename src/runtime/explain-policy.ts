@@ -16,7 +16,7 @@ import {
   ownName,
   policyWithSkills,
   type Access,
-  type FilePlace,
+  type FileSubject,
   type Policy,
   type ProgramFacts,
 } from '#policy';
@@ -187,7 +187,7 @@ async function findPlace(
   { type, path }: { readonly type: Action['type']; readonly path: string },
   cwd: string,
   active: readonly SkillEntry[],
-): Promise<FilePlace | undefined> {
+): Promise<FileSubject | undefined> {
   const places = { project: cwd, skills: active };
   // Only what exists can be read, and only a file that may not exist yet can be written.
   const placed = (['read', 'write'] as const)

@@ -3,13 +3,13 @@ import path from 'node:path';
 
 import { isProblem, toRelativePath, type Action, type SkillEntry } from '#core';
 import { isInside, realPath, withForwardSlashes } from '#platform';
-import type { FilePlace } from '#policy';
+import type { FileSubject } from '#policy';
 import { listDocuments } from './skill-actions.ts';
 
 type NamedSkill = Pick<SkillEntry, 'name' | 'dir'>;
 
 /** Names a file or folder of a skill. What links lead to has names too. */
-function placeInSkill(skill: NamedSkill, asked: string, project: string | undefined): FilePlace {
+function placeInSkill(skill: NamedSkill, asked: string, project: string | undefined): FileSubject {
   const read = toRelativePath(asked);
   const relative = isProblem(read) ? '' : read;
   const dir = realPath(skill.dir);
@@ -35,7 +35,7 @@ export function listResourcePlaces(
   action: Action,
   skill: SkillEntry,
   project: string | undefined,
-): readonly FilePlace[] | undefined {
+): readonly FileSubject[] | undefined {
   const paths = listPaths(action, skill);
   return paths?.map((asked) => placeInSkill(skill, asked, project));
 }
@@ -61,7 +61,7 @@ function listPaths(action: Action, skill: SkillEntry): readonly string[] | undef
 export function openSkillPlaces(
   active: readonly NamedSkill[],
   project: string | undefined,
-): (file: { readonly absolute: string; readonly isInProject: boolean }) => Pick<FilePlace, 'also' | 'isOfSkill'> {
+): (file: { readonly absolute: string; readonly isInProject: boolean }) => Pick<FileSubject, 'also' | 'isOfSkill'> {
   const root = project === undefined ? undefined : realPath(project);
   const skills = active.map((skill) => ({ skill, dir: realPath(skill.dir) }));
   return ({ absolute, isInProject }) => {

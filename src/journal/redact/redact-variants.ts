@@ -234,7 +234,7 @@ function hexReference(character: string): string {
 }
 
 function decimalReference(character: string): string {
-  return `&#${String(character.codePointAt(0))};`;
+  return `&#${String(character.charCodeAt(0))};`;
 }
 
 /** In single quotes as shells and Python write them, in double quotes, and unquoted. */

@@ -173,7 +173,7 @@ sub children {
   if (open(my $list, '<', "/proc/$$/task/$$/children")) { return split ' ', <$list> // '' }
   # Some kernels have no such list. The name of a program is in parentheses and may contain any character.
   opendir(my $folder, '/proc') or return ();
-  return grep { /^\d+$/ && open(my $file, '<', "/proc/$_/stat") && <$file> =~ /^.*\) \S (\d+) /s && $1 == $$ } readdir $folder;
+  return grep { my $file; /^\d+$/ && open($file, '<', "/proc/$_/stat") && join('', <$file>) =~ /^.*\) \S (\d+) /s && $1 == $$ } readdir $folder;
 }
 
 # Ends all children, and their children, which become children of this process. Nothing is reaped before every child was found: what is not
