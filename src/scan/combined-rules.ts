@@ -89,13 +89,18 @@ export function findInFile(scanned: ScannedFile, topic: Topic): readonly ScanFin
   ];
 }
 
+/** Longer paragraphs are reference text, in which all words occur. */
+const MAX_ORDER = 1_200;
+
 /** Finds sections that take something private, give it away and do not want it said; an image that loads a URL says nothing either. */
 function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly ScanFinding[] {
   const found = new Map<number, ScanFinding>();
   if (!file.path.endsWith('.md')) return [];
-  for (const hit of hits.filter(({ means }) => means === 'gives-away')) {
+  for (const hit of hits.filter(({ means, passage }) => means === 'gives-away' && passage.text.length < MAX_ORDER)) {
     const { section } = hit.passage;
-    const taken = hits.find((one) => one.means === 'private' && one.passage.section === section);
+    const taken = hits.find(
+      ({ means, passage }) => means === 'private' && passage.section === section && passage.text.length < MAX_ORDER,
+    );
     const isSecret =
       hit.excerpt.includes('![') ||
       hits.some(

@@ -221,7 +221,8 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
     sendersCalled,
     programs: [
       ...programs.names.map((name) => keyFor(name, statement, graph)),
-      ...fileKeys(programs.words),
+      // Scripts of the skill are read themselves.
+      ...fileKeys(programs.words.filter((word) => !graph.unitsByName.has(baseName(word)))),
       ...usesIn(isShell ? programs.words.join(' ') : '', statement, graph).map(({ key }) => key),
     ],
     strings: texts,

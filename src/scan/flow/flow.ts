@@ -97,7 +97,9 @@ function holdAt({ statement, uses, direct, acts }: Node, held: ReadonlyMap<strin
   for (const { key, isSelected } of uses)
     for (const [mark, origin] of held.get(key) ?? [])
       if (!marks.has(mark) && !(isSelected && mark === 'environment')) marks.set(mark, origin);
-  const home = marks.get('home');
+  // A path below it is another folder, so it is not followed.
+  marks.delete('home');
+  const home = direct.get('home');
   if (home !== undefined && WALKS.test(statement.code)) marks.set('homeFile', home);
   const path = marks.get('path');
   const isShell = statement.unit.language === 'shell';
