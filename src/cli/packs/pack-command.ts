@@ -56,7 +56,8 @@ export async function readingSettings(invocation: RootInvocation): Promise<PackS
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
   const choice = { root, scope: flags.scope, profile: loaded.profile, accepts: flags.accept };
-  return orUsageError(() => accepted(packSettings(surroundings, loaded.config, choice)));
+  const settings = (): PackSettings => accepted(packSettings(surroundings, loaded.config, choice));
+  return flags.accept === undefined ? settings() : orUsageError(settings);
 }
 
 /** A command that reports the refusals that it throws. */

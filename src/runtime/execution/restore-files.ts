@@ -1,5 +1,5 @@
 /** Puts the files that a record holds into the workspace of the session that continues it. The workspace of the recorded run is gone. */
-import { compareText, isSkillError, type Action, type Observation, type RunResult } from '#core';
+import { compareText, isSkillError, startsProgram, type Action, type Observation, type RunResult } from '#core';
 import { readContent } from '#journal';
 import { inConfined, sha256, writeBeneath } from '#platform';
 import { resolvePath } from '#project';
@@ -62,19 +62,33 @@ async function openRoot(execution: NonNullable<Session['execution']>): Promise<s
 /** Returns undefined if the record does not hold the bytes. */
 type ReadBytes = () => Uint8Array | undefined;
 
-/** By path in the workspace. */
+const UNKNOWN: ReadBytes = () => undefined;
+
+/**
+ * By path in the workspace. A program may delete what an earlier program left, which no record says, so only the results of the last one are
+ * known.
+ */
 function lastStates(steps: readonly RecordedStep[]): ReadonlyMap<string, ReadBytes> {
   const files = new Map<string, ReadBytes>();
+  const results = new Set<string>();
   for (const { action, observation, record } of steps) {
     const name = observation === undefined ? undefined : workspaceName(observation);
+    if (name !== undefined) results.delete(name);
     if (observation?.type === 'file-written' && name !== undefined) {
       const content = writtenText(action, files.get(name));
       const bytes = typeof content === 'string' ? withDigest(Buffer.from(content), observation.digest) : undefined;
       files.set(name, () => bytes);
     }
     if (observation?.type === 'file-deleted' && name !== undefined) files.delete(name);
+    if (startsProgram(action)) {
+      for (const earlier of results) files.set(earlier, UNKNOWN);
+      results.clear();
+    }
     if (observation?.type === 'program-ran' || observation?.type === 'command-seen')
-      for (const file of listOutputs(observation.result)) files.set(file.name, () => outputBytes(file, record));
+      for (const file of listOutputs(observation.result)) {
+        files.set(file.name, () => outputBytes(file, record));
+        results.add(file.name);
+      }
   }
   return files;
 }

@@ -93,6 +93,25 @@ describe('a run that is resumed', () => {
     expect(seen).toContain(JSON.stringify('one\nthree $&\nkept\n2\n15\na.txt\ninputs\n').slice(1, -1));
   });
 
+  test('does not get back what a later program may have deleted', async () => {
+    const { agent, runtime } = await world();
+    const ended = await agent({
+      model: played([
+        call('run_command', { command: 'echo 1 > $OUTPUT_DIR/one.txt' }),
+        call('run_command', { command: 'rm $WORKSPACE_DIR/out/one.txt; echo 2 > $OUTPUT_DIR/two.txt' }),
+      ]),
+      budget: { turns: 2 },
+      run: RUN,
+      beforeEnd: keepResults,
+    });
+    const model = played([call('run_command', { command: 'ls $WORKSPACE_DIR/out' }), { text: 'done' }]);
+    const resumed = await resumeAgent({ runtime, model, path: ended.path ?? '', run: RUN, budget: { turns: 9 } });
+    expect(resumed.type === 'resumed' && notesOf(resumed.result)).toEqual([
+      `continued in a new workspace; restored from the record: out/two.txt; not restored: out/one.txt; ${GONE}`,
+    ]);
+    expect(allText(model.requests[1] ?? expect.fail())).toContain('"stdout":"two.txt\\n"');
+  });
+
   test('does not get a file that a rule denies now', async () => {
     const { agent, runtime } = await world();
     const ended = await agent({
