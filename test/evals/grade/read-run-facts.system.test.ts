@@ -66,6 +66,7 @@ describe('a run folder', () => {
         },
       ],
       loaded: ['report'],
+      skill: 'report',
       answer: 'there are 42 rows',
       cost: stored.facts.cost,
       model: { id: 'played', way: 'scripted' },
