@@ -285,6 +285,24 @@ show([again, mode, exclusive, temporary, shell.stdout.split(), shell.stderr, rea
     expect(existsSync(path.join(project, 'moved/b/one.txt'))).toBe(true);
   });
 
+  test('programs that start and end beside each other get the files that they open', async () => {
+    const { run } = await openWorld(executor, { access: 'write' });
+    const result = await output(
+      run(`import subprocess, threading
+wrong = []
+def work(pipe):
+    os.mkfifo(pipe)
+    for _ in range(25):
+        shell = subprocess.run(['sh', '-c', f'echo piped > {pipe} & cat {pipe}; wait; cat < README.md; cat /dev/stdin < README.md'], capture_output=True, text=True)
+        if (shell.stdout, shell.stderr) != ('piped\\nreadme\\nreadme\\n', ''): wrong.append([shell.stdout, shell.stderr])
+threads = [threading.Thread(target=work, args=[f'pipe{number}']) for number in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+show(wrong)`),
+    );
+    expect(result).toEqual([]);
+  });
+
   test('a program that attacks the broker, or calls it with anything, gets errors and no secret', async () => {
     const { project, write, run } = await openWorld(executor);
     write('folder/x', 'x\n');

@@ -6,7 +6,9 @@ my ($CREATE, $NEW, $TRUNCATE, $NO_TERMINAL, $CLOSE_ON_EXEC, $PATH_ONLY, $TMPFILE
 my ($ENOENT, $EACCES, $EFAULT, $EEXIST, $EXDEV, $EINVAL, $ELOOP, $EOPNOTSUPP) = (2, 13, 14, 17, 18, 22, 40, 95);
 my ($ENXIO, $EISDIR, $ENAMETOOLONG) = (6, 21, 36);
 my $HERE = -100;
-my ($listener, %memory);
+my $listener;
+# A set of signals with SIGCHLD.
+my $child_ended = pack('Q', 1 << 16);
 # Calls by number; arm64 lacks some.
 my %served = map { $call{$_} < 0 ? () : ($call{$_} => $_) } qw(open openat creat mkdir mkdirat rename renameat renameat2 link linkat);
 
@@ -33,7 +35,10 @@ sub serve {
     # SECCOMP_IOCTL_NOTIF_RECV of struct seccomp_notif.
     my $event = "\0" x 80;
     next if syscall($call{ioctl}, $listener, 0xc0502100, $event) == -1;
+    # A signal would interrupt an answer: the call would return 0 as if it had opened a file, or never return.
+    syscall($call{rt_sigprocmask}, 0, $child_ended, 0, 8);
     answer(unpack 'Q L x4 l x12 Q6', $event);
+    syscall($call{rt_sigprocmask}, 1, $child_ended, 0, 8);
   }
   # The program failed before it had a listener, or it has ended; the signal brings the status.
   select(undef, undef, undef, 0.001) until defined $program_status;
@@ -71,13 +76,9 @@ sub reply_file {
 sub read_path {
   my ($pid, $address) = @_;
   my $path = "\0" x 4096;
-  my $count = defined $memory{$pid} ? syscall($call{pread64}, fileno $memory{$pid}, $path, 4096, $address) : 0;
-  # A process that became another program has other memory.
-  if ($count <= 0) {
-    %memory = () if keys %memory > 50;
-    sysopen($memory{$pid}, "/proc/$pid/mem", $CLOSE_ON_EXEC) or do { delete $memory{$pid}; $! = $EFAULT; return undef };
-    $count = syscall($call{pread64}, fileno $memory{$pid}, $path, 4096, $address);
-  }
+  # Opened for each call: after vfork, what is open shows the memory of the parent, also when the process is another program.
+  sysopen(my $memory, "/proc/$pid/mem", $CLOSE_ON_EXEC) or do { $! = $EFAULT; return undef };
+  my $count = syscall($call{pread64}, fileno $memory, $path, 4096, $address);
   my $end = $count > 0 ? index($path, "\0") : -1;
   return substr($path, 0, $end) if $end >= 0 && $end < $count;
   $! = $count == 4096 ? $ENAMETOOLONG : $EFAULT;

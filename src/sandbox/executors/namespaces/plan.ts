@@ -17,7 +17,20 @@ const CALLS = [
 ].flat();
 /** Calls that the broker makes and answers. */
 const BROKER_CALLS = [
-  ['seccomp', 'sendmsg', 'recvmsg', 'ioctl', 'pread64', 'pidfd_open', 'open', 'openat', 'creat', 'mkdir', 'mkdirat'],
+  [
+    'seccomp',
+    'sendmsg',
+    'recvmsg',
+    'ioctl',
+    'pread64',
+    'pidfd_open',
+    'rt_sigprocmask',
+    'open',
+    'openat',
+    'creat',
+    'mkdir',
+    'mkdirat',
+  ],
   ['rename', 'renameat', 'renameat2', 'link', 'linkat'],
 ].flat();
 
