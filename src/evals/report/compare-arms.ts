@@ -58,11 +58,12 @@ export function compareArms(
     checks: countKinds(both, kinds),
     cases: cases.flatMap((one) => ('reason' in one ? [one] : [])),
   };
-  if (compared.every(({ outcomes }) => [...outcomes.of, ...outcomes.against].every((one) => one === undefined))) {
-    const gaps = [
-      ...excluded.cases,
-      ...compared.map((one) => ({ case: one.case, reason: 'every attempt is missing' })),
-    ];
+  const lacking = (['of', 'against'] as const).filter((side) =>
+    compared.every(({ outcomes }) => outcomes[side].every((one) => one === undefined)),
+  );
+  if (lacking.length > 0) {
+    const reason = `every attempt${lacking.length === 2 ? '' : ` of the arm ${lacking[0] === 'of' ? of : against}`} is missing`;
+    const gaps = [...excluded.cases, ...compared.map((one) => ({ case: one.case, reason }))];
     return { of, against, reason: reasonText({ ...excluded, cases: gaps }), excluded: { ...excluded, cases: gaps } };
   }
   const differing = findDifferences(compared);
@@ -80,6 +81,9 @@ export function compareArms(
   );
   const byId = new Map(compared.map((one) => [one.case, measureCase(one, skills.size === 0 ? undefined : isUsed)]));
   const units = groups.map((ids) => meanOf(ids.flatMap((id) => byId.get(id) ?? [])));
+  // A case of which an arm shows nothing is neither better nor worse.
+  const seen = new Set(compared.filter(isSeenTwice).map((one) => one.case));
+  const paired = units.filter((_, at) => groups[at]?.some((id) => seen.has(id)));
   const outcomes = (side: 'of' | 'against') => compared.flatMap((one) => one.outcomes[side]);
   const count = (value: boolean | undefined): Sides<number> => ({
     of: outcomes('of').filter((one) => one === value).length,
@@ -93,8 +97,8 @@ export function compareArms(
     pairs: outcomes('of').length,
     passed: count(true),
     missing: count(undefined),
-    better: units.filter(({ seen }) => seen > 0).length,
-    worse: units.filter(({ seen }) => seen < 0).length,
+    better: paired.filter(({ seen }) => seen > 0).length,
+    worse: paired.filter(({ seen }) => seen < 0).length,
     ...compareCases(units, looks),
     method: looks === 1 ? 'fixed' : 'sequential',
     differing,
@@ -159,6 +163,10 @@ function readOutcome(result: CaseResult, ids: ReadonlySet<string>): boolean | un
   return own.length > 0 && own.every(({ status }) => status === 'passed') ? true : undefined;
 }
 
+function isSeenTwice({ outcomes }: ComparedCase): boolean {
+  return [outcomes.of, outcomes.against].every((side) => side.some((one) => one !== undefined));
+}
+
 const SKILL = 'skill ';
 
 /** The conditions that are not the same in both arms of some case. */
@@ -215,8 +223,13 @@ function reasonText({ checks, cases }: ComparisonGaps): string {
 }
 
 function alwaysPassing({ case: id, results, checks }: ComparedCase): Comparison['sayNothing'] {
-  const all = [...results.of, ...results.against].flatMap((result) => result.checks);
+  const sides = [results.of, results.against].map((some) => some.flatMap((result) => result.checks));
   return [...checks]
-    .filter((check) => all.every((one) => one.id !== check || one.status === 'passed'))
+    .filter((check) =>
+      sides.every((side) => {
+        const own = side.filter(({ id: other }) => other === check);
+        return own.length > 0 && own.every(({ status }) => status === 'passed');
+      }),
+    )
     .map((check) => ({ case: id, check }));
 }

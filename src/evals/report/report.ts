@@ -7,6 +7,7 @@ import {
   sumCosts,
   incompleteText,
   ownArm,
+  chanceText,
   verdictOfDifference,
   NOT_USED,
 } from './report-text.ts';
@@ -19,6 +20,7 @@ import {
   type Arm,
   type ArmSummary,
   type CaseResult,
+  type Comparison,
   type CaseStatus,
   type EvalReport,
   type FlakyCase,
@@ -256,14 +258,20 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
       ? ['there is no comparison for the difference threshold']
       : []),
     ...(compared === undefined ? [] : below('the difference', compared.difference.mean, difference)),
-    ...(difference !== undefined && compared !== undefined && verdictOfDifference(compared) === NOT_USED
-      ? [`the skill was ${NOT_USED}`]
-      : []),
+    ...(compared === undefined ? [] : unprovenDifference(compared, difference)),
     ...aboveMost('tokens', perRun.tokens, thresholds.tokens, (count) => amountText(count, 'token')),
     ...aboveMost('money', perRun.usd, thresholds.usd, usdText),
     ...aboveMost('latency', perRun.wallMs, mostMs, durationText),
     ...(isPartial ? ['the evaluation was stopped before all cases ran'] : []),
   ];
+}
+
+/** A mean above the threshold proves nothing if chance explains it. */
+function unprovenDifference(compared: Comparison, least: number | undefined): readonly string[] {
+  const effect = verdictOfDifference(compared);
+  if (least === undefined || effect === 'better') return [];
+  if (effect === NOT_USED) return [`the skill was ${NOT_USED}`];
+  return least > 0 ? [`the difference is not proven: ${effect} (p ${chanceText(compared.p)})`] : [];
 }
 
 /** A mean of some cases may hide the expensive ones, so that all must be known. */
