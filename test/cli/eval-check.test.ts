@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -42,6 +43,15 @@ test('an evaluation checks the suite first, and errors stop it before a model is
   const { status, out, err } = await run(root, 'skills/tables', '--model', 'rules', '--json');
   expect([status, err.includes('the checks pass on an empty answer')]).toEqual([5, true]);
   expect(JSON.parse(out)).toMatchObject({ error: { data: { problems: [{ rule: 'passes-on-empty' }] } } });
+});
+
+test('an evaluation that has no verdict leaves no earlier report that has one', async () => {
+  const root = project({ 'skills/tables/evals/cases.yaml': WEAK, 'junit.xml': '<testsuites/>', 'r.md': 'valid' });
+  const reports = ['--report', 'junit=junit.xml', '--report', 'markdown=r.md'];
+  const kept = await run(root, 'skills/tables', '--model', 'rules', '--dry-run', ...reports);
+  expect([kept.status, readdirSync(root).toSorted()]).toEqual([5, expect.arrayContaining(['junit.xml', 'r.md'])]);
+  expect((await run(root, 'skills/tables', '--model', 'rules', ...reports)).status).toBe(5);
+  expect(readdirSync(root).filter((name) => name !== 'home')).toEqual(['skills']);
 });
 
 test('a suite without findings is said to be one, also as JSON', async () => {

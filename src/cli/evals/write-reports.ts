@@ -1,4 +1,5 @@
 /** Prints what an evaluation ended with, writes it to files, and derives the exit code. */
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { printable } from '#core';
@@ -14,6 +15,13 @@ const EXITS = {
   invalid: EXIT.invalidEvaluation,
   impossible: EXIT.impossible,
 } as const;
+
+/** An evaluation that ends without a verdict leaves no report of an earlier one that says passed. */
+export function removeOldReports(invocation: EvalInvocation): void {
+  for (const { format, file } of readReportFlags(invocation))
+    if (file !== undefined && file !== '-' && format !== 'skill-creator')
+      rmSync(path.resolve(invocation.surroundings.cwd, file), { force: true });
+}
 
 /** `folder` is that of the evaluation, for reports without a file name. Without a folder they are printed. */
 export async function printOutcome(outcome: EvalOutcome, invocation: EvalInvocation, folder?: string): Promise<number> {
