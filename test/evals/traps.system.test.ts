@@ -49,7 +49,7 @@ function verdict({ comparisons: [compared], uncompared: [none] }: EvalReport): s
 const isGood = (answer: string): boolean => answer.includes('9:40') && answer.includes('platform 4');
 
 /** Cases that only a judge grades. With the skill answers are long and say so; both arms are equally wrong. */
-async function judged(holds: (answer: string, question: string) => boolean) {
+async function judged(holds: (answer: string, question: string) => boolean, labels = 2) {
   const judge = {
     id: 'judge',
     asked: 0,
@@ -70,10 +70,11 @@ async function judged(holds: (answer: string, question: string) => boolean) {
     return turn === 0 ? load('tables') : { text: `The tables skill says: ${'this is a long answer. '.repeat(30)}` };
   });
   const line = { id: 'useful', text: 'The answer is useful.' };
-  const examples = [
-    { answer: 'The train leaves at 9:40 from platform 4.', holds: true },
-    { answer: 'A labelled answer that the judge gets wrong.', holds: true },
-  ];
+  const examples = Array.from({ length: labels }, (_, place) =>
+    place === 0
+      ? { answer: 'The train leaves at 9:40 from platform 4.', holds: true }
+      : { answer: `A labelled answer that the judge gets wrong (${String(place)}).`, holds: true },
+  );
   const cases = TOPICS.map((topic, place) =>
     makeCase(topic, {
       input: `Write about ${topic} and what ${topic} need`,
@@ -190,6 +191,19 @@ describe('an evaluation is not fooled by', () => {
     expect(first?.checks.map(({ status, found }) => `${status}: ${found}`)).toEqual([
       'error: the judge judge gave no answer: it failed its control good-short',
     ]);
+  });
+
+  test('a judge that contradicts the labelled examples', async () => {
+    const { report } = await judged((answer) => isGood(answer) || answer.includes('long answer'), 8);
+    expect(report.judge?.controls.at(-1)).toEqual({
+      name: 'labelled examples',
+      isKept: false,
+      found: 'it agrees with 1 of 8',
+    });
+    expect(verdictOf(report)).toMatchObject({
+      type: 'invalid',
+      reasons: expect.arrayContaining(['the judge failed its control labelled examples: it agrees with 1 of 8']),
+    });
   });
 
   test('a judge that knows the arm', async () => {

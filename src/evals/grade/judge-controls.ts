@@ -71,7 +71,25 @@ export async function testJudge(
         of += 1;
         if (verdict !== undefined && agrees(verdict, holds)) count += 1;
       }
-  return { id: model.id, controls, agreement: computeRate(count, of), controlCost: addJudgeCosts(costs) };
+  return {
+    id: model.id,
+    controls: [...controls, ...labelControl(count, of)],
+    agreement: computeRate(count, of),
+    controlCost: addJudgeCosts(costs),
+  };
+}
+
+/** Fewer labelled examples prove nothing about the judge. */
+const FEWEST_LABELS = 4;
+const LEAST_AGREEMENT = 0.7;
+
+/** A judge that contradicts the people who labelled the examples grades something else. */
+function labelControl(count: number, of: number): readonly JudgeControl[] {
+  if (of < FEWEST_LABELS) return [];
+  const isKept = count >= of * LEAST_AGREEMENT;
+  return [
+    { name: 'labelled examples', isKept, found: isKept ? '' : `it agrees with ${String(count)} of ${String(of)}` },
+  ];
 }
 
 function agrees(verdict: JudgeVerdict, holds: boolean): boolean {

@@ -58,6 +58,10 @@ export function compareArms(
     checks: countKinds(both, kinds),
     cases: cases.flatMap((one) => ('reason' in one ? [one] : [])),
   };
+  const differing = findDifferences(compared);
+  const more = differing.filter((key) => !key.startsWith(SKILL));
+  if (more.length > 0)
+    return { of, against, reason: `the arms differ in more than the skill: ${more.join(', ')}`, excluded };
   const lacking = (['of', 'against'] as const).filter((side) =>
     compared.every(({ outcomes }) => outcomes[side].every((one) => one === undefined)),
   );
@@ -66,10 +70,6 @@ export function compareArms(
     const gaps = [...excluded.cases, ...compared.map((one) => ({ case: one.case, reason }))];
     return { of, against, reason: reasonText({ ...excluded, cases: gaps }), excluded: { ...excluded, cases: gaps } };
   }
-  const differing = findDifferences(compared);
-  const more = differing.filter((key) => !key.startsWith(SKILL));
-  if (more.length > 0)
-    return { of, against, reason: `the arms differ in more than the skill: ${more.join(', ')}`, excluded };
   const skills = new Set(differing.map((key) => key.slice(SKILL.length)));
   const isUsed = ({ loaded }: CaseResult): boolean => loaded.some((name) => skills.has(name));
   const groups = groupSameRequests(
