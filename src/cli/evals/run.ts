@@ -12,7 +12,7 @@ import { requireValidConfig } from '../surroundings.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { parseThresholds, readReportFlags, type EvalInvocation } from './flags.ts';
-import { printOutcome, removeOldReports } from './write-reports.ts';
+import { printOutcome, emptyOldReports } from './write-reports.ts';
 
 const CONCURRENCY = 4;
 /** As many as a project may run at the same time by default. */
@@ -33,7 +33,7 @@ export async function runEvaluation(
     throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   // A threshold that is not read would let every evaluation pass.
   await requireValidConfig(invocation);
-  if (flags['dry-run'] !== true) removeOldReports(invocation);
+  if (flags['dry-run'] !== true) emptyOldReports(invocation);
   const progress = openProgress(terminal, { isLogged: true });
   const evaluation = await openEvaluation({
     ...readRequest(invocation, await openRuntime(invocation), progress),

@@ -1,5 +1,5 @@
 /** Prints what an evaluation ended with, writes it to files, and derives the exit code. */
-import { rmSync } from 'node:fs';
+import { statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 
 import { printable } from '#core';
@@ -16,11 +16,12 @@ const EXITS = {
   impossible: EXIT.impossible,
 } as const;
 
-/** An evaluation that ends without a verdict leaves no report of an earlier one that says passed. */
-export function removeOldReports(invocation: EvalInvocation): void {
-  for (const { format, file } of readReportFlags(invocation))
-    if (file !== undefined && file !== '-' && format !== 'skill-creator')
-      rmSync(path.resolve(invocation.surroundings.cwd, file), { force: true });
+/** Empties what is to be replaced: an evaluation that ends without a verdict leaves no report of an earlier one that says passed. */
+export function emptyOldReports(invocation: EvalInvocation): void {
+  for (const { file } of readReportFlags(invocation)) {
+    const place = file === undefined || file === '-' ? undefined : path.resolve(invocation.surroundings.cwd, file);
+    if (place !== undefined && statSync(place, { throwIfNoEntry: false })?.isFile() === true) truncateSync(place);
+  }
 }
 
 /** `folder` is that of the evaluation, for reports without a file name. Without a folder they are printed. */
