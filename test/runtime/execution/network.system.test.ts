@@ -155,8 +155,8 @@ test.each([
   while (!existsSync(socketPath)) await setTimeout(20);
   child.kill('SIGSTOP');
   let isServed = false;
-  const { close } = await servePort({ port: outside, onReady: () => (isServed = true) }, socketPath);
-  onTestFinished(close);
+  const served = await servePort({ port: outside, onReady: () => (isServed = true) }, socketPath);
+  onTestFinished(() => served.close());
   // Time for several attempts, which a stopped sandbox answers late.
   await setTimeout(600);
   expect(isServed).toBe(false);
