@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 import { SkillError } from '#core';
-import { hasRepeatedHeader, limitConnections, LOOPBACK_HEADERS, REPEATED_HEADER, respond } from '#platform';
+import { findRepeatedHeader, limitConnections, LOOPBACK_HEADERS, respond } from '#platform';
 import { answerApi, httpError, openPageFiles, sendError } from '#server';
 import { reasonText } from './database.ts';
 import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
@@ -68,8 +68,8 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   const hasRoom = limitConnections(server, MAX_CONNECTIONS);
   server.on('request', (request, response) => {
     if (!hasRoom(request, response)) return respond(response, 503, { error: 'too many connections' });
-    if (hasRepeatedHeader(request))
-      return respond(response, REPEATED_HEADER.status, { error: REPEATED_HEADER.message });
+    const repeated = findRepeatedHeader(request);
+    if (repeated !== undefined) return respond(response, repeated.status, { error: repeated.message });
     answer(request, response, exchange).catch(() => response.destroy());
   });
   server.listen(port, host);

@@ -65,13 +65,7 @@ export { proxyFor } from './net/user-proxy.ts';
 export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
 export { limitConnections } from './net/connection-limit.ts';
-export {
-  LOOPBACK_HEADERS,
-  REPEATED_HEADER,
-  hasRepeatedHeader,
-  openLoopbackServer,
-  respond,
-} from './net/loopback-server.ts';
+export { LOOPBACK_HEADERS, findRepeatedHeader, openLoopbackServer, respond } from './net/loopback-server.ts';
 
 // Hashes, clocks, packages and columns.
 export { sha256 } from './hash.ts';

@@ -84,7 +84,8 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
   try {
     const url = readUrl(request.url);
     if (url === undefined) return refuse(response, { status: 400, message: 'invalid request target' });
-    if (hasRepeatedHeader(request)) return refuse(response, REPEATED_HEADER);
+    const repeated = findRepeatedHeader(request);
+    if (repeated !== undefined) return refuse(response, repeated);
     const first = checkAdmission(request, url, admitting);
     const refusal =
       first?.status === 401 && admitting.admit !== undefined ? admitting.admit(request, url, admitting.port) : first;
@@ -98,11 +99,10 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
 }
 
 /** Node uses the first of several; a proxy in front may have used another. */
-export function hasRepeatedHeader({ headersDistinct }: IncomingMessage): boolean {
-  return ['host', 'authorization'].some((name) => (headersDistinct[name] ?? []).length > 1);
+export function findRepeatedHeader({ headersDistinct }: IncomingMessage): Refusal | undefined {
+  const isRepeated = ['host', 'authorization'].some((name) => (headersDistinct[name] ?? []).length > 1);
+  return isRepeated ? { status: 400, message: 'more than one Host or Authorization header' } : undefined;
 }
-
-export const REPEATED_HEADER: Refusal = { status: 400, message: 'more than one Host or Authorization header' };
 
 function readUrl(target = ''): URL | undefined {
   // Absolute targets are for proxies.

@@ -46,7 +46,7 @@ const MAX_CLAIMS = 10_000;
 interface FileArtifactsOptions {
   readonly maxBytes?: number;
   readonly now?: () => Date;
-  /** The folder that the store belongs to. Links below it are not followed: whoever wrote the project made them. */
+  /** The folder that the store belongs to. Links below it are not followed: the author of the project made them. */
   readonly project?: string;
 }
 

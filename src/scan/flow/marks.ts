@@ -50,7 +50,7 @@ const [python, javascript, shell, anyText] = [
 const SECRET_PATH =
   /(?:^|[\\/])\.ssh(?:\/(?!known_hosts|config\b|authorized_keys|[\w.-]{1,40}\.pub)|$)|(?<![\w-])id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|(?:^|[\\/])\.aws(?:\/(?:credentials|config|sso)|$)|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\/config|\.gnupg\b|\.config\/gcloud|application_default_credentials|\.azure\/|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|login\.keychain|\.mozilla\/firefox|firefox\/profiles|google\/chrome\/|google-chrome\/|bravesoftware|microsoft\/edge|(?:^|\/)login data$|(?:^|\/)local state$|(?:default|profile \d)\/(?:network\/)?cookies$|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\/\.(?:electrum|bitcoin|ethereum)\b|solana\/id\.json|exodus\.wallet|\/etc\/(?:shadow|sudoers)\b|\.(?:bash|zsh|python|psql|mysql)_history\b|\.config\/gh\/hosts|\.claude\/\.credentials|\.codex\/auth\.json|\/proc\/(?:self|\d{1,7}|\*)\/environ|\.vault-token|\.cargo\/credentials|\.gem\/credentials|(?:^|\/)\.(?:pgpass|my\.cnf|boto|s3cfg|databrickscfg|oci\/config)\b|\.terraform\.d\/credentials|rclone\/rclone\.conf|\.config\/op\b|\.local\/share\/keyrings/i;
 
-/** Where clouds give the credentials of a machine to whoever asks from it. */
+/** Where a cloud hands out the credentials of a machine to every program on it. */
 export const METADATA_HOST =
   /(?<![\d.])169\.254\.(?:169\.254|170\.2)(?![\d.])|\bmetadata\.google\.internal\b|(?<![\d.])100\.100\.100\.200(?![\d.])|fd00:ec2::254/i;
 export const METADATA_LOGIN =
