@@ -9,7 +9,11 @@ export const THRESHOLDS_SCHEMA = section('What an evaluation must reach to pass.
   errors: count('Maximum number of errors.', 0, MAX_AMOUNT),
   precision: amount('Minimum precision of a trigger evaluation.', ...SHARE),
   recall: amount('Minimum recall of a trigger evaluation.', ...SHARE),
-  difference: amount('Minimum difference of the pass rate to the baseline.', -1, 1),
+  difference: amount(
+    'Minimum difference of the pass rate to the baseline; above 0 only if chance does not explain it.',
+    -1,
+    1,
+  ),
   tokens: amount('Maximum mean number of tokens of a run with the skill.', 0, MAX_AMOUNT),
   usd: amount('Maximum mean price of a run with the skill, in US dollars.', 0, MAX_AMOUNT),
   seconds: amount('Maximum mean latency of a run with the skill.', 0, MAX_AMOUNT),
