@@ -8,7 +8,6 @@ import { LongText } from '../parts/long-text.tsx';
 import { Banner, Command, Empty, Facts, PlanSteps, Section, State } from '../parts/parts.tsx';
 import { duration, line, number, visible } from '../text.ts';
 import { RowsTable, Titled, armName, part, useReportLink } from './marks.tsx';
-import { CONTEXT_SECTIONS } from '#evals/report';
 import type { CaseResult, CheckResult, ContextSection, PageData, RunStep, RunView, TurnView } from './data.ts';
 
 interface CaseProps {
@@ -250,13 +249,15 @@ const NAMES: Readonly<Record<ContextSection, string>> = {
   resources: 'resources',
   observations: 'observations and answers',
 };
+/** In the order of a request. */
+const SECTIONS: readonly ContextSection[] = ['rest', 'catalog', 'bodies', 'resources', 'observations'];
 
 /** The timeline of a run: requests with their context sections, actions with decisions and outcomes. */
 function Timeline({ view }: { readonly view: RunView }): JSX.Element {
   const { turns, steps } = view;
   const most = Math.max(1, ...turns.map(({ tokens }) => tokens));
   const numbers = [...new Set([...turns, ...steps].map(({ turn }) => turn))].toSorted((a, b) => a - b);
-  const used = CONTEXT_SECTIONS.filter((name) => turns.some(({ sections }) => sections[name] > 0));
+  const used = SECTIONS.filter((name) => turns.some(({ sections }) => sections[name] > 0));
   return (
     <Section title={t('Run')}>
       <p>
@@ -300,7 +301,7 @@ function Timeline({ view }: { readonly view: RunView }): JSX.Element {
 
 function ContextBar({ turn, most }: { readonly turn: TurnView; readonly most: number }): JSX.Element {
   const { tokens, sections, inputTokens, outputTokens } = turn;
-  const parts = CONTEXT_SECTIONS.filter((name) => sections[name] > 0);
+  const parts = SECTIONS.filter((name) => sections[name] > 0);
   const text = (name: ContextSection): string => `${t(NAMES[name])} ${number(sections[name])}`;
   return (
     <div class="context">

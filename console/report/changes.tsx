@@ -1,7 +1,7 @@
 /** The changes since an earlier report. */
 import type { JSX } from 'preact';
 
-import { chanceText, CHANGES } from '#evals/report';
+import { chanceText } from '#evals/report';
 import type { CaseChange, PageData, ReportComparison } from './data.ts';
 import { t } from '../language.ts';
 import { Badge, Card, Empty, Facts, Section, State, type Tone } from '../parts/parts.tsx';
@@ -17,6 +17,7 @@ const TONES: Readonly<Record<CaseChange['change'], Tone>> = {
   added: 'plain',
   removed: 'plain',
 };
+const CHANGES: readonly CaseChange['change'][] = ['broken', 'fixed', 'unclear', 'other', 'added', 'removed'];
 
 interface ChangesProps {
   readonly data: PageData;

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-import { foreignReason, linkReason, runIds, runsDirectory } from '#journal';
+import { runIds, runsDirectory, runsFolderState } from '#journal';
 import { isPresent, isSystemError, checkSealKey } from '#platform';
 import { openApprovalFiles, openTrust } from '#policy';
 import type { Surroundings } from '#core';
@@ -85,14 +85,15 @@ function runsFinding({ config }: Runtime, cwd: string): Finding {
   const name = 'runs';
   if (config.runs?.enabled === false) return { name, status: 'ok', detail: 'not recorded (runs.enabled is false)' };
   const directory = runsDirectory(cwd, config.runs?.directory);
-  const isThere = isPresent(directory);
-  const reason =
-    linkReason(directory, cwd) ??
-    (isThere ? foreignReason(directory) : undefined) ??
-    unwritable(nearestFolder(directory));
+  const state = runsFolderState(directory, cwd);
+  const reason = typeof state === 'object' ? state.problem : unwritable(nearestFolder(directory));
   if (reason !== undefined)
     return { name, status: 'warning', detail: `cannot use ${directory}: ${reason}; no run can start` };
-  return { name, status: 'ok', detail: `${directory} (${String(isThere ? runIds(directory).length : 0)} runs)` };
+  return {
+    name,
+    status: 'ok',
+    detail: `${directory} (${String(state === 'absent' ? 0 : runIds(directory).length)} runs)`,
+  };
 }
 
 function nearestFolder(place: string): string {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 import { SkillError } from '#core';
-import { findRepeatedHeader, limitConnections, LOOPBACK_HEADERS, respond } from '#platform';
+import { acceptRequests, LOOPBACK_HEADERS, respond } from '#platform';
 import { answerApi, httpError, openPageFiles, sendError } from '#server';
 import { reasonText } from './database.ts';
 import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
@@ -65,13 +65,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
     requestTimeout: 30_000,
     connectionsCheckingInterval: 1_000,
   });
-  const hasRoom = limitConnections(server, MAX_CONNECTIONS);
-  server.on('request', (request, response) => {
-    if (!hasRoom(request, response)) return respond(response, 503, { error: 'too many connections' });
-    const repeated = findRepeatedHeader(request);
-    if (repeated !== undefined) return respond(response, repeated.status, { error: repeated.message });
-    answer(request, response, exchange).catch(() => response.destroy());
-  });
+  acceptRequests(server, MAX_CONNECTIONS, (request, response) => answer(request, response, exchange));
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address();

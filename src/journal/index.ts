@@ -10,14 +10,13 @@ export type { RecordStorage } from './record-storage.ts';
 // Find and read runs.
 export {
   EVENTS_FILE,
-  foreignReason,
   isDerivedFile,
   isRunId,
-  linkReason,
   listRuns,
   newRunId,
   runIds,
   runsDirectory,
+  runsFolderState,
   toTraceId,
   type ListedRun,
 } from './run-folder.ts';

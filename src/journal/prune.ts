@@ -6,10 +6,10 @@ import { quoted, SkillError } from '#core';
 import { isPresent, isSystemError, removeTree, thisProcess } from '#platform';
 import {
   REMOVED_PREFIX,
-  foreignReason,
   listRuns,
   makeDirectory,
   runLife,
+  runsFolderState,
   startOfId,
   type ListedRun,
 } from './run-folder.ts';
@@ -67,8 +67,9 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruning> {
     if (isKnown || dryRun) return { removed: [], acknowledged: [], kept: 0, keptBytes: 0, running: 0 };
     makeDirectory(directory);
   }
-  const reason = foreignReason(directory);
-  if (reason !== undefined) throw notPruned(directory, reason);
+  const state = runsFolderState(directory);
+  if (state === 'absent') throw notPruned(directory, 'it does not exist');
+  if (state !== 'usable') throw notPruned(directory, state.problem);
   const listed = listRuns(directory);
   const units = sizedUnits(listed, now().getTime());
   requireWhole(units, options.run);

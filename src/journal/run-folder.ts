@@ -61,12 +61,11 @@ export function makeRunFolder(
   now: Date,
   project?: string,
 ): { readonly id: string; readonly path: string } {
-  const link = linkReason(directory, project);
-  if (link !== undefined) throw notUsed(directory, link);
   // Only the first run has to create it.
-  if (!isPresent(directory)) makeDirectory(directory);
-  const reason = foreignReason(directory);
-  if (reason !== undefined) throw notUsed(directory, reason);
+  if (runsFolderState(directory, project) === 'absent') makeDirectory(directory);
+  const state = runsFolderState(directory, project);
+  if (state === 'absent') throw notUsed(directory, 'it does not exist');
+  if (state !== 'usable') throw notUsed(directory, state.problem);
   for (let attempt = 0; ; attempt += 1) {
     const id = newRunId(now);
     try {
@@ -88,21 +87,20 @@ export function makeDirectory(directory: string): void {
   }
 }
 
-/** Why a directory of a project is not its own: a link in the project leads to it. */
-export function linkReason(directory: string, project = directory): string | undefined {
+/** Whether runs can be written to a directory. A link, also one in the project that leads to it, could end where another user has control. */
+export function runsFolderState(
+  directory: string,
+  project = directory,
+): 'absent' | 'usable' | { readonly problem: string } {
   const link = findLink(directory, project);
-  return link && `${link === directory ? 'it' : quoted(link, 200)} is a symbolic link`;
-}
-
-/** Returns why runs must not be written to a directory, or undefined. A link could lead to a place that another user controls. */
-export function foreignReason(directory: string): string | undefined {
-  const stats = lstatSync(directory, { throwIfNoEntry: false });
-  if (stats === undefined) return 'it does not exist';
-  if (stats.isSymbolicLink()) return 'it is a symbolic link';
-  if (!stats.isDirectory()) return 'it is not a folder';
-  if (process.getuid !== undefined && stats.uid !== process.getuid()) return 'it belongs to another user';
-  if (process.platform !== 'win32' && (stats.mode & 0o002) !== 0) return 'it is writable by everyone';
-  return undefined;
+  if (link !== undefined) return { problem: `${link === directory ? 'it' : quoted(link, 200)} is a symbolic link` };
+  if (!isPresent(directory)) return 'absent';
+  const stats = lstatSync(directory);
+  if (stats.isSymbolicLink()) return { problem: 'it is a symbolic link' };
+  if (!stats.isDirectory()) return { problem: 'it is not a folder' };
+  if (process.getuid !== undefined && stats.uid !== process.getuid()) return { problem: 'it belongs to another user' };
+  if (process.platform !== 'win32' && (stats.mode & 0o002) !== 0) return { problem: 'it is writable by everyone' };
+  return 'usable';
 }
 
 function notUsed(directory: string, reason: string): SkillError {

@@ -64,8 +64,7 @@ export { httpTarget, requestGuarded } from './net/guarded-http.ts';
 export { proxyFor } from './net/user-proxy.ts';
 export { proxiedFetch } from './net/proxied-fetch.ts';
 export { openAllowProxy } from './net/allow-proxy.ts';
-export { limitConnections } from './net/connection-limit.ts';
-export { LOOPBACK_HEADERS, findRepeatedHeader, openLoopbackServer, respond } from './net/loopback-server.ts';
+export { LOOPBACK_HEADERS, acceptRequests, openLoopbackServer, respond } from './net/loopback-server.ts';
 
 // Hashes, clocks, packages and columns.
 export { sha256 } from './hash.ts';

@@ -5,7 +5,7 @@
 
 // The policy of a session, and the decision about an action.
 export { readPolicy } from './policy-files.ts';
-export { openPolicies, withOwnTools, type SessionPolicy } from './session-policy.ts';
+export { openPolicies, type SessionPolicy } from './session-policy.ts';
 export { policyWithSkills } from './skill-rules.ts';
 export type { Access } from './access.ts';
 export { fileAccesses, listAccesses, type FileSubject, type ProgramFacts } from './action-access.ts';
@@ -14,7 +14,7 @@ export { decide, type Policy } from './policy.ts';
 export { ownName } from './tool-names.ts';
 
 // Names with a meaning of their own: files, secrets, commands in skill text.
-export { hiddenNames, isBuildFile, isSecretPath, isSkillPath, writeProtection } from './protected-names.ts';
+export { hiddenNames, isSecretPath, resultProtection, writeProtection } from './protected-names.ts';
 export { declaredSecrets } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
 

@@ -169,18 +169,18 @@ export function writeProtection(path: string): Protection {
 
 const BUILD_FILE = nameMatcher(BUILD_FILES);
 
-/** Whether a tool runs or obeys the file when a person builds or tests. */
-export function isBuildFile(path: string): boolean {
-  return BUILD_FILE(path);
-}
-
 const SKILL_FILE = nameMatcher(['skills.lock.json']);
 /** Below the folder in which an agent keeps its skills: `.claude/skills`, `.config/opencode/skill`, `.codeium/windsurf/skills`. */
 const AGENT_SKILLS = /(?:^|\/)(?:\.[^/]+|\.(?:config|codeium)\/[^/]+)\/skills?\/./s;
 
-/** Whether a path is in a folder of skills of an agent, or is the lock file of one. */
-export function isSkillPath(path: string): boolean {
-  return SKILL_FILE(path) || AGENT_SKILLS.test(collisionKey(path));
+/**
+ * As `writeProtection`, for a result that leaves the sandbox: `skill` is in a folder of skills of an agent, or the lock file of one; tools run or
+ * obey a `build` file when a person builds or tests.
+ */
+export function resultProtection(path: string): Protection | 'skill' | 'build' {
+  if (SKILL_FILE(path) || AGENT_SKILLS.test(collisionKey(path))) return 'skill';
+  const protection = writeProtection(path);
+  return protection === 'free' && BUILD_FILE(path) ? 'build' : protection;
 }
 
 /**

@@ -33,8 +33,16 @@ export interface SessionPolicy extends RuleTexts {
  */
 export type StartPolicy = (
   session: SessionPolicy,
-  from: { readonly parent: Policy } | { readonly opened: readonly string[] },
+  from: ({ readonly parent: Policy } | { readonly opened: readonly string[] }) & {
+    /** Tools of the program's own vocabulary (default: none). */
+    readonly tools?: readonly OwnTool[] | undefined;
+  },
 ) => Policy;
+
+interface OwnTool {
+  readonly name: string;
+  readonly action: string;
+}
 
 /** Parses the policy of the configuration. An unreadable rule is an error of its file. */
 export function openPolicies(
@@ -65,22 +73,22 @@ export function openPolicies(
   ];
   return (session, from) => {
     const layers = runLayers(session, places);
-    if ('parent' in from) return narrowPolicy(from.parent, layers);
+    const { tools = [] } = from;
+    if ('parent' in from) return withOwnTools(narrowPolicy(from.parent, layers), tools);
     const allow = [...from.opened, ...ruleTexts(session.opens, 'opens')];
     const base: PolicyLayer = {
       origin: { layer: 'built-in', where: '' },
       rules: [...opening, ...parseRules({ allow }, { layer: 'program', where: '' }, places)],
       otherwise: { ...BY_RISK, ...byRisk },
     };
-    return { layers: [base, ...narrowing, ...layers], grants: [] };
+    return withOwnTools({ layers: [base, ...narrowing, ...layers], grants: [] }, tools);
   };
 }
 
 /** Extends deny and ask rules that name tools of the program's own vocabulary to the actions of these tools. */
-export function withOwnTools(
-  { layers, grants }: Policy,
-  tools: readonly { readonly name: string; readonly action: string }[],
-): Policy {
+function withOwnTools(policy: Policy, tools: readonly OwnTool[]): Policy {
+  if (tools.length === 0) return policy;
+  const { layers, grants } = policy;
   const extend = (rule: PolicyRule): PolicyRule => {
     if (rule.effect === 'allow') return rule;
     const named = tools.filter(({ name }) => appliesToTool(rule, name));

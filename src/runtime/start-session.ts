@@ -21,15 +21,7 @@ import {
   type VocabularyName,
 } from '#core';
 import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
-import {
-  decide,
-  openPolicies,
-  openRunAnswers,
-  withOwnTools,
-  type Policy,
-  type RunAnswers,
-  type SessionPolicy,
-} from '#policy';
+import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
@@ -290,11 +282,10 @@ function buildPolicy(
   { policy, config }: SessionSource,
   { policy: session = {}, execution, parent, vocabulary }: SessionOptions,
 ): Policy {
-  const built =
-    parent === undefined
-      ? policy(session, { opened: execution === undefined ? [] : openedBy(execution, config) })
-      : policy(session, { parent: parent.policy });
-  return typeof vocabulary === 'object' ? withOwnTools(built, vocabulary.tools) : built;
+  const tools = typeof vocabulary === 'object' ? vocabulary.tools : [];
+  return parent === undefined
+    ? policy(session, { opened: execution === undefined ? [] : openedBy(execution, config), tools })
+    : policy(session, { parent: parent.policy, tools });
 }
 
 /** Enabling execution allows running programs, and the host inputs, hosts, secrets, packages and executor that were named with it. */

@@ -27,9 +27,8 @@ export interface RunView {
   readonly isTorn: boolean;
 }
 
-/** Sections of a request in display order. `observations` is everything since the first request, including answers. */
-export const CONTEXT_SECTIONS = ['rest', 'catalog', 'bodies', 'resources', 'observations'] as const;
-export type ContextSection = (typeof CONTEXT_SECTIONS)[number];
+/** Sections of a request. `observations` is everything since the first request, including answers. */
+export type ContextSection = 'rest' | 'catalog' | 'bodies' | 'resources' | 'observations';
 
 export interface TurnView {
   readonly turn: number;

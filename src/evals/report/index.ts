@@ -3,8 +3,7 @@
  * browser. Read `../page/view.ts` first.
  */
 
-export { CONTEXT_SECTIONS, type PageData } from '../page/view.ts';
-export { CHANGES } from './compare-reports.ts';
+export type { PageData } from '../page/view.ts';
 export { listMoneySources, usdText } from './cost-text.ts';
 export {
   chanceText,

@@ -1,7 +1,7 @@
 /** An HTTP server on the loopback that answers only requests with the token and the right Host and Origin. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import { invalidInput, isSkillError, visibleJson } from '#core';
 import { limitConnections } from './connection-limit.ts';
@@ -50,16 +50,13 @@ export async function openLoopbackServer(parts: LoopbackParts): Promise<Loopback
     // Node checks both timeouts only this often (default: 30 s).
     connectionsCheckingInterval: 1_000,
   });
-  const hasRoom = limitConnections(server, connections);
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : 0;
-  server.on('request', (request, response) => {
-    if (hasRoom(request, response))
-      answerSafely(request, response, { ...parts, token, port: bound }).catch(() => response.destroy());
-    else refuse(response, { status: 503, message: `too many connections: the limit is ${String(connections)}` });
-  });
+  acceptRequests(server, connections, (request, response) =>
+    answerSafely(request, response, { ...parts, token, port: bound }),
+  );
   let closed: Promise<void> | undefined;
   const close = async (before?: () => Promise<unknown>): Promise<void> => {
     const isClosed = once(server, 'close');
@@ -84,8 +81,6 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
   try {
     const url = readUrl(request.url);
     if (url === undefined) return refuse(response, { status: 400, message: 'invalid request target' });
-    const repeated = findRepeatedHeader(request);
-    if (repeated !== undefined) return refuse(response, repeated);
     const first = checkAdmission(request, url, admitting);
     const refusal =
       first?.status === 401 && admitting.admit !== undefined ? admitting.admit(request, url, admitting.port) : first;
@@ -98,10 +93,20 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
   }
 }
 
-/** Node uses the first of several; a proxy in front may have used another. */
-export function findRepeatedHeader({ headersDistinct }: IncomingMessage): Refusal | undefined {
-  const isRepeated = ['host', 'authorization'].some((name) => (headersDistinct[name] ?? []).length > 1);
-  return isRepeated ? { status: 400, message: 'more than one Host or Authorization header' } : undefined;
+/** Answers at most `limit` requests at a time, and none whose sender is unclear: Node uses the first of several headers, and a proxy in front may have used another. */
+export function acceptRequests(
+  server: Server,
+  limit: number,
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): void {
+  const hasRoom = limitConnections(server, limit);
+  server.on('request', (request, response) => {
+    const isRepeated = ['host', 'authorization'].some((name) => (request.headersDistinct[name] ?? []).length > 1);
+    if (!hasRoom(request, response))
+      refuse(response, { status: 503, message: `too many connections: the limit is ${String(limit)}` });
+    else if (isRepeated) refuse(response, { status: 400, message: 'more than one Host or Authorization header' });
+    else answer(request, response).catch(() => response.destroy());
+  });
 }
 
 function readUrl(target = ''): URL | undefined {

@@ -2,7 +2,7 @@
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
-import { askCallback, isBuildFile, isSkillPath, writeProtection } from '#policy';
+import { askCallback, resultProtection } from '#policy';
 import {
   fileProblemText,
   isSkillError,
@@ -130,7 +130,7 @@ function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): v
   const inSkills = new Map<string, string | undefined>();
   for (const { target } of copies) {
     const root = skillRoots.find((each) => isInside(target, each)) ?? findSkill(path.dirname(target), inSkills);
-    if (root !== undefined || isSkillPath(target))
+    if (root !== undefined || resultProtection(target) === 'skill')
       throw refusedAt(
         target,
         root === undefined ? 'it is in a folder of skills' : `it is in the skill folder ${quoted(root)}`,
@@ -152,7 +152,8 @@ function findSkill(folder: string, known: Map<string, string | undefined>): stri
 
 /** Files that other tools run or obey: some always, and those of a build where one is replaced. */
 function needsApproval(copy: OutputCopy): boolean {
-  return writeProtection(copy.target) !== 'free' || (isBuildFile(copy.target) && isReplacing(copy));
+  const protection = resultProtection(copy.target);
+  return protection === 'build' ? isReplacing(copy) : protection !== 'free';
 }
 
 /** Asks about one file, with its change. Anything but a yes refuses all files. */
@@ -168,7 +169,7 @@ async function ask(
     id: `sha256:${sha256(stableJson({ action, bytes: sha256(bytes), before: before === undefined ? '' : sha256(before) }))}`,
     tool: 'write_file',
     // `--yes` answers for a build file, and `--auto` does not.
-    risk: writeProtection(target) === 'free' ? 'medium' : 'high',
+    risk: resultProtection(target) === 'build' ? 'medium' : 'high',
     action,
     rule: 'the output of a program',
     origin: { layer: 'built-in', where: '' },
