@@ -86,8 +86,8 @@ export interface SkillLoaded {
   readonly documents: readonly ShownDocument[];
   /** The documents in effect after a load that named documents. */
   readonly selected?: DocumentSelection;
-  /** Selected documents that were not shown so far. */
-  readonly unshown?: readonly string[];
+  /** Digests of the selected documents that were shown so far, by path. */
+  readonly digests?: Readonly<Record<string, string>>;
   /** Requested documents that did not fit into this answer. */
   readonly omitted?: readonly string[];
   /** Remarks for the model or the person. */
@@ -145,9 +145,9 @@ interface DocumentsSelected {
   readonly mode: SelectMode;
   /** The complete selection after the change. */
   readonly selected: DocumentSelection;
-  /** Selected documents that were not shown so far. */
-  readonly unshown?: readonly string[];
-  /** Documents that were not shown before. */
+  /** Digests of the selected documents that were shown so far, by path. */
+  readonly digests?: Readonly<Record<string, string>>;
+  /** Documents that were not shown before, or changed since. */
   readonly documents: readonly ShownDocument[];
   /** Requested documents that did not fit into this answer. */
   readonly omitted?: readonly string[];

@@ -40,8 +40,8 @@ export type SessionEvent =
       readonly type: 'documents-select';
       readonly skill: SkillIdentity;
       readonly selected: DocumentSelection;
-      /** Selected documents that were not shown. */
-      readonly unshown?: readonly string[];
+      /** Digests of the selected documents that were shown, by path. */
+      readonly digests?: Readonly<Record<string, string>>;
     }
   | { readonly type: 'content-show'; readonly shown: ShownContent }
   | { readonly type: 'action-end'; readonly action: ActionType }
@@ -67,8 +67,8 @@ export interface LoadedSkill {
   readonly askedBy: AskedBy;
   readonly lifetime: Lifetime;
   readonly documents: DocumentSelection;
-  /** Selected documents that were not shown: too long for one answer, or unreadable. */
-  readonly unshown?: readonly string[];
+  /** Digests of the selected documents that were shown, by path. Others were too long for one answer, or unreadable. */
+  readonly digests?: Readonly<Record<string, string>>;
   /** Repeated requests since it was last shown. */
   readonly repeats: number;
 }
@@ -119,14 +119,14 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
     case 'skill-load': {
       const before = findLoaded(state, event.skill.id);
       const { skill, digest, askedBy, lifetime } = event;
-      const { documents = [], unshown } = before ?? {};
-      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, unshown, repeats: 0 }];
+      const { documents = [], digests } = before ?? {};
+      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, digests, repeats: 0 }];
       return { ...state, loaded: loaded.slice(-state.settings.maxLoaded) };
     }
     case 'skill-repeat':
       return used(state, event.skill, ({ repeats }) => ({ repeats: repeats + 1 }));
     case 'documents-select':
-      return used(state, event.skill.id, () => ({ documents: event.selected, unshown: event.unshown }));
+      return used(state, event.skill.id, () => ({ documents: event.selected, digests: event.digests }));
     case 'content-show':
       // Search results and compaction do not count as use.
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;

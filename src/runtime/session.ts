@@ -154,8 +154,8 @@ export function openSession(parts: SessionParts): Session {
     record({ type: 'action-end', action: action.type });
     if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
     if (observation.type === 'documents-selected') {
-      const { skill, selected, unshown } = observation;
-      record({ type: 'documents-select', skill, selected, unshown });
+      const { skill, selected, digests } = observation;
+      record({ type: 'documents-select', skill, selected, digests });
       const offset = action.type === 'select_documents' ? action.offset : undefined;
       contents = withDocuments(contents, skill.id, selected, observation.documents, offset);
     }
@@ -179,14 +179,14 @@ export function openSession(parts: SessionParts): Session {
   };
 
   const observeLoad = (loaded: SkillLoaded, askedBy: AskedBy): void => {
-    const { skill, status, report, documents, selected, unshown } = loaded;
+    const { skill, status, report, documents, selected, digests } = loaded;
     if (status === 'repeated') record({ type: 'skill-repeat', skill: skill.id });
     else {
       record({ type: 'skill-load', skill, digest: report.digest, askedBy, lifetime: settings.lifetime });
       contents = withSkill(contents, loaded);
     }
     if (selected !== undefined) {
-      record({ type: 'documents-select', skill, selected, unshown });
+      record({ type: 'documents-select', skill, selected, digests });
       contents = withDocuments(contents, skill.id, selected, documents);
     }
   };

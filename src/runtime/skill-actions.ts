@@ -79,10 +79,9 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
   const known = loadStatus(before, body.report.digest, isKept);
   const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
-  // A caller that lost the instructions has lost the documents with them.
-  const earlier = status === 'new' ? before?.documents : undefined;
-  const wanted = action.documents ?? earlier ?? [];
+  const wanted = action.documents ?? before?.documents ?? [];
   const documents = chooseDocuments(skill, { files, unusable: body.unusable }, wanted, {
+    // A caller that lost the instructions has lost the documents with them.
     before: status === 'repeated' ? before : undefined,
     limits: context.limits,
   });
@@ -110,7 +109,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
     documents: documents.shown,
     ...(wanted.length === 0 && action.documents === undefined
       ? {}
-      : { selected: documents.selected, unshown: unshown(documents, status === 'repeated' ? before : undefined) }),
+      : { selected: documents.selected, digests: documents.digests }),
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
   } satisfies OfType<Observation, 'skill-loaded'>;
@@ -213,13 +212,14 @@ function select(
   const selection = mode === 'clear' ? [] : action.documents;
   const documents = chooseDocuments(skill, files, selection, { before: loaded, limits, offset });
   const selected = selectDocuments(loaded?.documents ?? [], mode, documents.selected);
+  const kept = mode === 'add' ? loaded?.digests : undefined;
   return {
     type: 'documents-selected',
     action: action.type,
     skill: toSkillIdentity(skill),
     mode,
     selected,
-    unshown: unshown({ ...documents, selected }, loaded),
+    digests: { ...kept, ...documents.digests },
     documents: documents.shown,
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     ...(documents.notes.length === 0 ? {} : { notes: documents.notes }),
@@ -250,15 +250,15 @@ interface ChosenDocuments {
   readonly shown: readonly OfType<Observation, 'skill-loaded'>['documents'][number][];
   /** Those that can be read; `*` where all are wanted. */
   readonly selected: DocumentSelection;
-  /** Wanted, and shown neither now nor before. */
-  readonly unshown: readonly string[];
+  /** Of what is selected and shown, now or before, by path. */
+  readonly digests: Readonly<Record<string, string>>;
   /** Readable, but beyond the limit of this answer. */
   readonly omitted: readonly string[];
   readonly notes: readonly string[];
 }
 
 interface DocumentContext {
-  readonly before: Pick<LoadedSkill, 'documents' | 'unshown'> | undefined;
+  readonly before: Pick<LoadedSkill, 'digests'> | undefined;
   readonly limits: Pick<ReadingLimits, 'documents' | 'resource'>;
   readonly offset?: number;
 }
@@ -270,7 +270,7 @@ const WHOLE_DOCUMENT = { maxCharacters: Infinity, maxBytes: 2_000_000 };
 
 /**
  * Reads the wanted documents in order, up to the limit: one that does not fit beside others is selected and shown by a later call. A document that is missing or cannot be read is a note, because the
- * instructions are useful without it. Documents that were shown before are not sent again, unless an offset asks for a part.
+ * instructions are useful without it. Documents that were shown before and have not changed are not sent again, unless an offset asks for a part.
  */
 function chooseDocuments(
   skill: SkillEntry,
@@ -280,9 +280,7 @@ function chooseDocuments(
 ): ChosenDocuments {
   const all = documentPaths(files, skill.file);
   const paths = selection === '*' ? all : [...new Set(selection)].toSorted();
-  const { documents = [], unshown: notShown = [] } = before ?? {};
-  const isShown = (path: string): boolean =>
-    offset === undefined && (documents === '*' || documents.includes(path)) && !notShown.includes(path);
+  const digests = new Map<string, string>();
   const shown: OfType<Observation, 'skill-loaded'>['documents'][number][] = [];
   const selected: string[] = [];
   const omitted: string[] = [];
@@ -303,10 +301,6 @@ function chooseDocuments(
       notes.push(`there is no document ${quoted(path)} in the skill${hint}`);
       continue;
     }
-    if (isShown(path)) {
-      selected.push(path);
-      continue;
-    }
     const isFirst = shown.length === 0;
     const maxCharacters = Math.min(isFirst ? firstLimit : room, ownLimit);
     const limit = maxCharacters === Infinity ? WHOLE_DOCUMENT : { maxCharacters };
@@ -316,26 +310,20 @@ function chooseDocuments(
       continue;
     }
     selected.push(path);
+    const { digest } = read.report;
+    const known = before?.digests?.[path];
+    // A part of a changed document leaves the rest of it to a later call.
+    if (known !== undefined) digests.set(path, known);
+    if (known === digest && offset === undefined) continue;
     if (read.report.truncated && !isFirst && room < ownLimit) omitted.push(path);
     else {
       shown.push({ text: withoutOurTags(read.text), report: read.report });
+      if (known === undefined || (offset ?? 0) === 0) digests.set(path, digest);
+      if (known !== undefined && known !== digest) notes.push(`${quoted(path)} changed since it was last shown`);
       room = Math.max(0, room - read.text.length);
     }
   }
-  const missing = paths.filter((path) => !selected.includes(path) || omitted.includes(path));
-  return { shown, selected: selection === '*' ? '*' : selected, unshown: missing, omitted, notes };
-}
-
-/** What is not shown of a selection; undefined where all is. `before` is the selection that a call changes. */
-function unshown(
-  { selected, unshown: missing, shown }: ChosenDocuments,
-  before?: Pick<LoadedSkill, 'unshown'>,
-): readonly string[] | undefined {
-  const isShown = (path: string): boolean => shown.some(({ report }) => report.path === path);
-  const isSelected = (path: string): boolean => selected === '*' || selected.includes(path);
-  const wanted = [...new Set([...(before?.unshown ?? []), ...missing])].toSorted();
-  const rest = wanted.filter((path) => isSelected(path) && !isShown(path));
-  return rest.length === 0 ? undefined : rest;
+  return { shown, selected: selection === '*' ? '*' : selected, digests: Object.fromEntries(digests), omitted, notes };
 }
 
 /** Applies a change to the selected documents. */

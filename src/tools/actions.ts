@@ -139,7 +139,11 @@ function showSkill(loaded: OfType<Observation, 'skill-loaded'>, offer: Offer): u
   const note = loadNote(loaded, offer);
   const notes = [...(note === undefined ? [] : [note]), ...loadNotes(loaded, continueWith)];
   const identity = { name: skill.name, source: skill.source, path: skill.dir };
-  if (note !== undefined) return { ...identity, notes };
+  const shown =
+    documents.length === 0 || offer.placement === 'system'
+      ? {}
+      : { documents: documents.map((document) => ({ path: document.report.path, content: document.text })) };
+  if (note !== undefined) return { ...identity, ...shown, notes };
   return {
     ...identity,
     body,
@@ -148,9 +152,7 @@ function showSkill(loaded: OfType<Observation, 'skill-loaded'>, offer: Offer): u
     resources: inOrder(files)
       .filter(({ path, kind }) => path !== report.path && kind !== 'other')
       .map(({ path }) => path),
-    ...(documents.length === 0
-      ? {}
-      : { documents: documents.map((shown) => ({ path: shown.report.path, content: shown.text })) }),
+    ...shown,
     ...(notes.length === 0 ? {} : { notes }),
   };
 }

@@ -1,4 +1,4 @@
-import { delimit, printable, type Observation, type OfType, type Vocabulary } from '#core';
+import { delimit, printable, type Observation, type Offer, type OfType, type Vocabulary } from '#core';
 import { fileLines, loadNotes, withNotes, type ContinueCall } from './wording.ts';
 
 type LoadedContent = Parameters<Vocabulary['showLoaded']>[0];
@@ -15,8 +15,19 @@ export function showContent(loaded: LoadedContent): string {
   return markedContent({ ...loaded, files: others.map((path) => `- ${printable(path)}`) });
 }
 
+/** The instructions, or the note in place of them, and the documents of this load; a system message has its own. */
+export function withDocuments(
+  text: string,
+  loaded: OfType<Observation, 'skill-loaded'>,
+  { placement }: Offer,
+  continueWith: ContinueCall,
+): string {
+  const documents = placement === 'system' ? [] : markedDocuments(loaded.skill.name, shownDocuments(loaded));
+  return withNotes([text, ...documents].join('\n'), loadNotes(loaded, continueWith));
+}
+
 export function loadedContent(loaded: OfType<Observation, 'skill-loaded'>, continueWith: ContinueCall): string {
-  const { skill, report, text, files, filesCut, documents } = loaded;
+  const { skill, report, text, files, filesCut } = loaded;
   const marked = markedContent({
     name: skill.name,
     source: skill.source,
@@ -27,7 +38,7 @@ export function loadedContent(loaded: OfType<Observation, 'skill-loaded'>, conti
       files.filter(({ path }) => path !== report.path),
       filesCut,
     ),
-    documents: documents.map((document) => ({ path: document.report.path, text: document.text })),
+    documents: shownDocuments(loaded),
   });
   return withNotes(marked, loadNotes(loaded, continueWith));
 }
@@ -38,8 +49,16 @@ function markedContent({ name, source, dir, digest, text, files, documents }: Ma
     ...(files.length === 0
       ? []
       : [delimit({ tag: 'skill_files', attributes: { skill: name }, text: files.join('\n') })]),
-    ...documents.map((document) =>
-      delimit({ tag: 'skill_file', attributes: { skill: name, path: document.path }, text: document.text.trimEnd() }),
-    ),
+    ...markedDocuments(name, documents),
   ].join('\n');
+}
+
+function shownDocuments({ documents }: OfType<Observation, 'skill-loaded'>): Marked['documents'] {
+  return documents.map(({ report, text }) => ({ path: report.path, text }));
+}
+
+function markedDocuments(skill: string, documents: Marked['documents']): readonly string[] {
+  return documents.map(({ path, text }) =>
+    delimit({ tag: 'skill_file', attributes: { skill, path }, text: text.trimEnd() }),
+  );
 }

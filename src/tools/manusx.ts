@@ -49,10 +49,11 @@ const request: ToolRow = singleAction({
   toAction: ({ skill_name: skill }) => ({ type: 'load_skill', skill, uncut: true, again: true }),
   toResult(loaded, offer) {
     const { skill, text: body, files } = loaded;
-    const note = loadNote(loaded, offer);
     const paths = files.map(({ path }) => path);
-    const content = note ?? withNotes(withResources(body, skill.dir, paths), loadNotes(loaded, continueWith));
-    return succeeded({ content });
+    const guide = loadNote(loaded, offer) ?? withResources(body, skill.dir, paths);
+    const documents = offer.placement === 'system' ? [] : loaded.documents;
+    const sections = documents.map(({ report, text }) => documentSection(report.path, text));
+    return succeeded({ content: withNotes([guide, ...sections].join('\n\n'), loadNotes(loaded, continueWith)) });
   },
   // ManusX has the tool without skills, too: it answers that there is no such skill.
   isOffered: () => true,
@@ -143,7 +144,7 @@ export const manusx: Vocabulary = {
   showLoaded: ({ name, dir, text: body, files, documents }) =>
     [
       `${SKILL} ${printable(name)}\n\n${withResources(body, dir, files)}`,
-      ...documents.map((document) => `${DOCUMENT} ${printable(document.path)}\n\n${inert(document.text.trim())}`),
+      ...documents.map((document) => documentSection(document.path, document.text)),
     ].join('\n\n'),
   toFailure(failed, { action }) {
     const { subject } = unknownSkill(failed, `Skill '${askedSkill(action, '')}' not found`);
@@ -152,6 +153,10 @@ export const manusx: Vocabulary = {
       : { success: false, message: cleanText(subject), hint: failureHint(failed) };
   },
 };
+
+function documentSection(path: string, text: string): string {
+  return `${DOCUMENT} ${printable(path)}\n\n${inert(text.trim())}`;
+}
 
 function succeeded(data: Readonly<Record<string, unknown>>): unknown {
   return { success: true, data };

@@ -1,5 +1,5 @@
 import { jsonSchema, delimit, type Offer, type ToolRow, type Vocabulary, type Observation, type OfType } from '#core';
-import { loadedContent, showContent } from './content.ts';
+import { loadedContent, withDocuments, showContent } from './content.ts';
 import {
   lineRange,
   named,
@@ -20,7 +20,6 @@ import {
   fileLines,
   guidanceFor,
   loadNote,
-  loadNotes,
   readNotes,
   withNotes,
   type ContinueCall,
@@ -48,7 +47,7 @@ const load: ToolRow = singleAction({
   toAction: (input) => ({ type: 'load_skill', ...input }),
   toResult(loaded, offer) {
     const note = loadNote(loaded, offer);
-    return note === undefined ? loadedContent(loaded, continueWith) : withNotes(note, loadNotes(loaded, continueWith));
+    return note === undefined ? loadedContent(loaded, continueWith) : withDocuments(note, loaded, offer, continueWith);
   },
 });
 

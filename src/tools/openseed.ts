@@ -8,7 +8,7 @@ import {
   type Vocabulary,
   isProblem,
 } from '#core';
-import { showContent } from './content.ts';
+import { showContent, withDocuments } from './content.ts';
 import { DEFAULT_RESULTS, named, offsetParameter, skillChoice, skillName } from './parameters.ts';
 import { PROFILES } from './profiles.ts';
 import { shellTool } from './shell-tool.ts';
@@ -23,7 +23,6 @@ import {
   inOrder,
   isBelow,
   loadNote,
-  loadNotes,
   readNotes,
   withNotes,
   type ContinueCall,
@@ -63,7 +62,7 @@ const load: ToolRow = singleAction({
   schema: (offer) => jsonSchema.section('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
   toAction: ({ skill_name: skill }) => ({ type: 'load_skill', skill, whole: true, uncut: true, again: true }),
   toResult: (loaded, offer) =>
-    loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
+    withDocuments(loadNote(loaded, offer) ?? inert(loaded.text), loaded, offer, continueWith),
   isOffered: always,
 });
 
