@@ -141,6 +141,7 @@ export { describeValue } from './text/value-text.ts';
 export { withToolName } from './decided-tool.ts';
 export { folderPattern, replaceFolder, shellWord, typedWord } from './text/shell-word.ts';
 export { codePointAt, sliceEnd, sliceStart, wholeCharacters } from './text/code-point.ts';
+export { foldLookalikes } from './text/lookalikes.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';

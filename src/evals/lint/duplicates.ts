@@ -1,6 +1,7 @@
 /** Requests that ask the same twice: they count as one case. */
 import { quoted } from '#core';
-import { groupSameRequests, toAskedRequest } from '../report/same-requests.ts';
+import { groupSameRequests } from '../report/same-requests.ts';
+import { toAskedRequest } from '../cases/asked-request.ts';
 import type { CaseFinding, LintedCase } from './finding.ts';
 
 /** Each case is reported once, against the first case that it repeats. */

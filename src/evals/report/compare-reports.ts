@@ -1,6 +1,6 @@
 /** Compares two reports: changed cases, costs and skills. */
 import { compareText, defined } from '#core';
-import { declineP, holm, computeRate, type CaseCounts } from '../statistics/statistics.ts';
+import { declineP, holm, clusteredRate, type CaseCounts } from '../statistics/statistics.ts';
 import { sumCosts, ownArm, countTokens } from './report-text.ts';
 import {
   groupBy,
@@ -148,9 +148,8 @@ function establishedChanges(live: readonly CasePair[]): ReadonlyMap<CasePair, bo
 function liveChange(live: readonly CasePair[]): Pick<ReportComparison, 'live'> {
   const own = live.filter(({ now }) => now[0]?.arm === 'with').map(countPasses);
   if (own.length === 0) return {};
-  const sum = (side: 'before' | 'after', field: 'passed' | 'of'): number =>
-    own.reduce((total, counts) => total + counts[side][field], 0);
-  const rate = (side: 'before' | 'after'): Rate => computeRate(sum(side, 'passed'), sum(side, 'of'));
+  const rate = (side: 'before' | 'after'): Rate =>
+    clusteredRate(own.map((counts) => ({ count: counts[side].passed, of: counts[side].of })));
   return { live: { cases: own.length, before: rate('before'), after: rate('after'), p: declineP(own) } };
 }
 

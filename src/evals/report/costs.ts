@@ -4,8 +4,8 @@
  */
 import { hasUsage, isAsked } from './prices.ts';
 import type { CostDifferences, CostMeasures, CostName, Measure } from './measures.ts';
-import { groupBy, hasVerdict, type CaseResult } from './result.ts';
-import { groupSameRequests, toAskedCase } from './same-requests.ts';
+import { hasVerdict, type CaseResult } from './result.ts';
+import { groupCases } from './same-requests.ts';
 import { meanInterval } from '../statistics/case-differences.ts';
 import { computeMean } from '../statistics/statistics.ts';
 
@@ -79,16 +79,6 @@ function mapKinds<T>(compute: (kind: CostKind) => T): Readonly<Record<CostName, 
     usd: compute(usd),
     wallMs: compute(wallMs),
   };
-}
-
-/** The results of each case; near-identical cases are one. */
-function groupCases(results: readonly CaseResult[]): readonly (readonly CaseResult[])[] {
-  const byCase = groupBy(results, (result) => result.case);
-  const asked = [...byCase.values()].flatMap((attempts) => {
-    const known = attempts.find(({ given }) => given !== undefined) ?? attempts[0];
-    return known === undefined ? [] : [toAskedCase(known)];
-  });
-  return groupSameRequests(asked).map((ids) => ids.flatMap((id) => byCase.get(id) ?? []));
 }
 
 type UnitCost = number | undefined | 'not measured';

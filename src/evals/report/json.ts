@@ -37,6 +37,8 @@ const RATE: Shape = { count: 'number', of: 'number', low: 'number', high: 'numbe
 const MODEL: Shape = { id: 'string', way: 'string' };
 const RATES = { precision: RATE, recall: RATE } as const;
 
+const SCORE = { ...RATES, f1: 'number', 'f1Interval?': { low: 'number', high: 'number' } } as const;
+
 const RESULT: Shape = {
   case: 'string',
   name: 'string',
@@ -67,8 +69,8 @@ const RESULT: Shape = {
 const TRIGGER: Shape = {
   controls: [{ name: 'string', asked: 'string', found: 'string', isKept: 'boolean' }],
   isValid: 'boolean',
-  scores: [{ ...RATES, f1: 'number' }],
-  overall: { ...RATES, f1: 'number', quiet: RATE },
+  scores: [SCORE],
+  overall: { ...SCORE, quiet: RATE },
   confusion: [{ wanted: 'string', took: 'string', count: 'number' }],
   sweep: [{ ...RATES, distractors: 'number' }],
 };

@@ -13,6 +13,7 @@ import {
   markdownText,
   rateText,
   verdictOfDifference,
+  f1Text,
 } from './report-text.ts';
 import { armCostRows, costDifferenceRows, numberText } from './cost-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
@@ -128,13 +129,11 @@ function triggerLines({ trigger }: EvalReport): readonly string[] {
   return [
     '',
     ...head('skill', 'precision', 'recall', 'F1'),
-    ...shown.map(({ skill, precision, recall, f1 }) =>
-      row(cell(skill), rateText(precision), rateText(recall), f1.toFixed(2)),
-    ),
+    ...shown.map((score) => row(cell(score.skill), rateText(score.precision), rateText(score.recall), f1Text(score))),
     ...(scores.length > shown.length
       ? [row(`and ${countText(scores.length - shown.length, 'more skill')}`, '', '', '')]
       : []),
-    row('**all**', rateText(overall.precision), rateText(overall.recall), overall.f1.toFixed(2)),
+    row('**all**', rateText(overall.precision), rateText(overall.recall), f1Text(overall)),
     row('**no skill loaded where none was expected**', '', rateText(overall.quiet), ''),
     ...sweepLines(trigger),
     ...confusionLines(trigger),

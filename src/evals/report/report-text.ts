@@ -25,6 +25,7 @@ import {
   type SequentialRun,
   type StatusCounts,
   type TriggerReport,
+  type TriggerScore,
 } from './result.ts';
 
 /** Formats `83 %`; NaN and infinity become `?`. */
@@ -36,6 +37,12 @@ export function percentText(part: number): string {
 export function rateText({ count, of, low, high }: Rate): string {
   if (of === 0) return 'no data';
   return `${percentText(count / of)} (${percentText(low).replace(' %', '')} to ${percentText(high)})`;
+}
+
+/** Formats `0.80 (0.42 to 0.95)`. */
+export function f1Text({ f1, f1Interval }: Pick<TriggerScore, 'f1' | 'f1Interval'>): string {
+  const within = f1Interval && ` (${f1Interval.low.toFixed(2)} to ${f1Interval.high.toFixed(2)})`;
+  return `${f1.toFixed(2)}${within ?? ''}`;
 }
 
 function pointsText(part: number): string {
@@ -130,7 +137,7 @@ export function isRated({ arm }: ArmSummary, report: EvalReport): boolean {
 }
 
 /** Formats the numbers of an arm: results, harness checks, and the rate with what it leaves out. */
-export function armTexts({ totals, harness, quarantined, passRate, skippedChecks, cost }: ArmSummary) {
+export function armTexts({ totals, harness, quarantined, passRate, skippedChecks, cases, cost }: ArmSummary) {
   const left = [
     ...(totals.skipped === 0 ? [] : [`${amountText(totals.skipped, 'result')} skipped`]),
     ...(skippedChecks === 0 ? [] : [`${amountText(skippedChecks, 'check')} not judged`]),
@@ -142,7 +149,11 @@ export function armTexts({ totals, harness, quarantined, passRate, skippedChecks
   const { usd } = cost;
   return {
     results: `${amountText(sumCounts(totals) + checks + flaky, 'result')}: ${totalsText(totals)}${checks === 0 ? '' : generated}${flaky === 0 ? '' : uncounted}`,
-    rate: [rateText(passRate), `of ${amountText(passRate.of, 'verdict')}`, ...left].join(', '),
+    rate: [
+      rateText(passRate),
+      `of ${amountText(passRate.of, 'verdict')}${passRate.of > cases ? ` on ${amountText(cases, 'case')}` : ''}`,
+      ...left,
+    ].join(', '),
     cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(countTokens(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${usd === undefined ? '' : `, ${usdText(usd)}`}`,
   };
 }

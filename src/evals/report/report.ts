@@ -35,6 +35,7 @@ import { measureCosts } from './costs.ts';
 import type { Measure, ModelPrice } from './measures.ts';
 import { priceResults, type ConfiguredPrices } from './prices.ts';
 import { VERSION } from '../../version.ts';
+import { ratePasses } from './same-requests.ts';
 import { proposeQuarantine } from '../cases/quarantine.ts';
 import { countLooks } from '../statistics/case-differences.ts';
 import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
@@ -141,7 +142,7 @@ function summarizeArm(arm: Arm, results: readonly CaseResult[]): ArmSummary {
     totals,
     harness: countStatuses(counted.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
     quarantined: countStatuses(all.filter((result) => !isCounted(result))),
-    passRate: computeRate(totals.passed, totals.passed + totals.failed),
+    passRate: ratePasses(own),
     skippedChecks: own
       .filter(hasVerdict)
       .reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === 'skipped').length, 0),

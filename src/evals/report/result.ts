@@ -173,7 +173,7 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Rea
   return groups;
 }
 
-/** A rate with its 95 % Wilson interval. If `of` is 0, `low` is 0 and `high` is 1. */
+/** A rate with its 95 % Wilson interval, which counts different cases, not attempts. If `of` is 0, `low` is 0 and `high` is 1. */
 export type Rate = Readonly<Record<'count' | 'of' | 'low' | 'high', number>>;
 
 /** The change of the pass rate over all cases that a live model answers, with one-sided exact p-values. */
@@ -259,6 +259,8 @@ export interface TriggerScore {
   readonly precision: Rate;
   readonly recall: Rate;
   readonly f1: number;
+  /** At 95 %; absent in reports of earlier versions. */
+  readonly f1Interval?: Pick<Rate, 'low' | 'high'>;
 }
 
 /** A precondition of all scores. */
@@ -274,7 +276,7 @@ export interface TriggerReport {
   /** False if a control failed: then there are no scores. */
   readonly isValid: boolean;
   readonly scores: readonly TriggerScore[];
-  readonly overall: { readonly precision: Rate; readonly recall: Rate; readonly f1: number; readonly quiet: Rate };
+  readonly overall: Omit<TriggerScore, 'skill'> & { readonly quiet: Rate };
   /** Pairs of expected and loaded skills that occurred; `-` stands for no skill. */
   readonly confusion: readonly { readonly wanted: string; readonly took: string; readonly count: number }[];
   /** Recall and precision by the number of other skills. */

@@ -7,6 +7,7 @@ import {
   comparisonTexts,
   confusedPairs,
   differenceText,
+  f1Text,
   isRated,
   listFacts,
   listFailures,
@@ -155,7 +156,7 @@ function triggerLines({ trigger }: EvalReport, look: Look): readonly string[] {
   return [
     style('bold', 'trigger'),
     ...scoreLines(trigger, look),
-    line(`all: precision ${precision}, recall ${recall}, F1 ${overall.f1.toFixed(2)}`),
+    line(`all: precision ${precision}, recall ${recall}, F1 ${f1Text(overall)}`),
     line(`no skill loaded where none was expected: ${rateText(overall.quiet)}`),
     ...(split === undefined ? [] : [line(`train ${rateText(split.train)}, validation ${rateText(split.validation)}`)]),
     ...trigger.sweep.map((step) => {
@@ -176,8 +177,8 @@ function scoreLines({ scores }: TriggerReport, { width, style }: Look): readonly
     ).trimEnd();
   return [
     style('dim', cells('skill', 'precision', 'recall', 'F1')),
-    ...rows.map(({ skill, precision, recall, f1 }) =>
-      cells(printable(skill), rateText(precision), rateText(recall), f1.toFixed(2)),
+    ...rows.map((score) =>
+      cells(printable(score.skill), rateText(score.precision), rateText(score.recall), f1Text(score)),
     ),
     ...(scores.length > rows.length ? [`  and ${countText(scores.length - rows.length, 'more skill')}`] : []),
   ];

@@ -1,7 +1,7 @@
 /** How the cases of a report did in earlier reports. */
 import { hasVerdict, isCounted, type EvalReport, type Rate } from './result.ts';
 import { sumCosts, modelsText, countTokens } from './report-text.ts';
-import { computeRate } from '../statistics/statistics.ts';
+import { ratePasses } from './same-requests.ts';
 
 export interface TrendRow {
   readonly startedAt: string;
@@ -38,7 +38,7 @@ export function buildTrend(reports: readonly EvalReport[]): readonly TrendRow[] 
         startedAt: report.startedAt,
         models: modelsText(report.models),
         cases: new Set(own.map((result) => result.case)).size,
-        passRate: computeRate(own.filter(({ status }) => status === 'passed').length, own.length),
+        passRate: ratePasses(own),
         tokens: countTokens(sumCosts(own)) / own.length,
         changed: changed.map(({ name }) => name),
       },

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { stableJson, type Model, type ModelRequest } from '#core';
+import { defined, stableJson, type Model, type ModelRequest } from '#core';
 import { sha256 } from '#platform';
 import type { Runtime, Session } from '#runtime';
 import type { EvalCase } from '../cases/case.ts';
@@ -26,11 +26,16 @@ interface AttemptConditions {
 /** Conditions that are known before the attempt. */
 export function listConditions({ evalCase, set, files, executor, timeoutMs, model }: AttemptConditions): Conditions {
   const { expect, limits, approve, config = {}, protocol = '', forbidTools } = evalCase;
+  const [inputs, scripts] = [files.slice(0, evalCase.files.length), files.slice(evalCase.files.length)];
+  // A checker is its content, wherever its file is.
+  const output = expect.output?.map((check) => (check.type === 'checker' ? { ...check, script: '' } : check));
+  const named = { ...expect, ...defined({ output }) };
   const names = evalCase.files.map((file) => path.basename(file));
   return {
     model: digest(model),
     workspace: digest([names, files, executor]),
-    expectations: digest(expect),
+    inputs: digest(inputs),
+    expectations: digest([named, scripts]),
     budget: digest([limits, timeoutMs]),
     permissions: digest([approve, forbidTools]),
     configuration: digest([config, protocol]),

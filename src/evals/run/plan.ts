@@ -4,7 +4,8 @@ import type { EvalCase } from '../cases/case.ts';
 import { amountText, countTokens } from '../report/report-text.ts';
 import { numberText } from '../report/cost-text.ts';
 import { hasVerdict, type EvalReport } from '../report/result.ts';
-import { groupSameRequests, toAskedRequest } from '../report/same-requests.ts';
+import { groupSameRequests } from '../report/same-requests.ts';
+import { toAskedRequest } from '../cases/asked-request.ts';
 import { computeMean, casesNeeded } from '../statistics/statistics.ts';
 import { answersFor, type SuiteModel } from './case-model.ts';
 

@@ -6,7 +6,7 @@
  * the same chance. The test adds up all signs exactly. With one attempt per case this is McNemar's exact test. The interval inverts the same
  * test: it contains 0 if and only if p is at least 5 %.
  */
-import { binomialAtLeast, smallestVisible } from './statistics.ts';
+import { binomialAtLeast, smallestVisible, wilson } from './statistics.ts';
 
 export type MeanInterval = Readonly<Record<'mean' | 'low' | 'high', number>>;
 
@@ -123,7 +123,9 @@ function limitOf(differences: readonly number[], half: number): number {
       if (tails.atMost(middle) >= half) inside = middle;
       else out = middle;
     }
-  const size = wilson(sum(differences.map((one) => Math.abs(one))), differences.length, half);
+  // Numbers between 0 and 1 vary no more than passes and failures with the same mean.
+  const mean = sum(differences.map((one) => Math.abs(one))) / differences.length;
+  const size = wilson(Math.min(1, mean), differences.length, quantile(half));
   const lean = 2 * inside - 1;
   return lean > 0 ? size.high * lean : size.low * lean;
 }
@@ -175,18 +177,6 @@ function tailOf(steps: readonly number[], chance: number, isIn: (at: number) => 
     1,
     chances.reduce((total, one, at) => (isIn(at) ? total + one : total), 0),
   );
-}
-
-/** The Wilson interval of a mean of numbers between 0 and 1, which vary no more than passes and failures with the same mean. */
-function wilson(total: number, of: number, half: number): { readonly low: number; readonly high: number } {
-  const z2 = quantile(half) ** 2;
-  const share = Math.min(1, total / of);
-  const middle = (share + z2 / (2 * of)) / (1 + z2 / of);
-  const width = (Math.sqrt(z2) / (1 + z2 / of)) * Math.sqrt((share * (1 - share)) / of + z2 / (4 * of * of));
-  return {
-    low: share < 1e-9 ? 0 : Math.max(0, middle - width),
-    high: share > 1 - 1e-9 ? 1 : Math.min(1, middle + width),
-  };
 }
 
 /** The upper quantile of the normal distribution (Abramowitz and Stegun 26.2.23, error below 0.0005). */

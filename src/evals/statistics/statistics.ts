@@ -6,20 +6,45 @@ import type { Rate } from '../report/result.ts';
 const Z_95 = 1.959963984540054;
 const Z_80 = 0.8416212335729143;
 
-/** The 95 % Wilson interval, which stays inside 0 and 1 and has a width even at 0 of n and n of n. */
+/** The share of independent observations, with its 95 % Wilson interval. */
 export function computeRate(count: number, of: number): Rate {
+  return rateWithin(count, of, of);
+}
+
+/**
+ * The share of all observations of several units, such as the attempts at several cases. Observations of one unit succeed and fail together,
+ * so that the interval is that of one observation per unit; units of different sizes count as fewer (Kish).
+ */
+export function clusteredRate(units: readonly Pick<Rate, 'count' | 'of'>[]): Rate {
+  const sum = (read: (unit: Pick<Rate, 'count' | 'of'>) => number): number =>
+    units.reduce((total, unit) => total + read(unit), 0);
+  const of = sum((unit) => unit.of);
+  return rateWithin(
+    sum(({ count }) => count),
+    of,
+    of ** 2 /
+      Math.max(
+        1,
+        sum((unit) => unit.of ** 2),
+      ),
+  );
+}
+
+/** `size` is the number of independent observations that the interval stands for. */
+function rateWithin(count: number, of: number, size: number): Rate {
   requireCounts({ count, of });
   if (count > of) throw invalidNumber(`count must be at most ${String(of)}, got ${String(count)}`);
-  if (of === 0) return { count: 0, of: 0, low: 0, high: 1 };
-  const share = count / of;
-  const z2 = Z_95 ** 2;
+  return of === 0 ? { count: 0, of: 0, low: 0, high: 1 } : { count, of, ...wilson(count / of, size, Z_95) };
+}
+
+/** The Wilson interval of a share, which stays inside 0 and 1 and has a width even at 0 and 1. `z` is the quantile of its confidence. */
+export function wilson(share: number, of: number, z: number): Pick<Rate, 'low' | 'high'> {
+  const z2 = z ** 2;
   const middle = (share + z2 / (2 * of)) / (1 + z2 / of);
-  const half = (Z_95 / (1 + z2 / of)) * Math.sqrt((share * (1 - share)) / of + z2 / (4 * of * of));
+  const half = (z / (1 + z2 / of)) * Math.sqrt((share * (1 - share)) / of + z2 / (4 * of * of));
   return {
-    count,
-    of,
-    low: count === 0 ? 0 : Math.max(0, middle - half),
-    high: count === of ? 1 : Math.min(1, middle + half),
+    low: share < 1e-9 ? 0 : Math.max(0, middle - half),
+    high: share > 1 - 1e-9 ? 1 : Math.min(1, middle + half),
   };
 }
 

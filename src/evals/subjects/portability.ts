@@ -11,7 +11,7 @@ import {
   type Rate,
   type Verdict,
 } from '../report/result.ts';
-import { computeRate } from '../statistics/statistics.ts';
+import { ratePasses } from '../report/same-requests.ts';
 
 /** `invalid`: a control failed, so there are no scores. `skipped`: the agent cannot run here. */
 type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
@@ -106,11 +106,10 @@ function ownResults({ results }: EvalReport): readonly CaseResult[] {
 
 function buildRow({ subject, folder, missing, report }: SubjectReport, thresholds: Thresholds): SubjectRow {
   const own = ownResults(report);
-  const verdicts = own.filter((result) => hasVerdict(result) && isCounted(result));
   const base = {
     subject,
     folder,
-    passRate: computeRate(verdicts.filter(({ status }) => status === 'passed').length, verdicts.length),
+    passRate: ratePasses(own.filter(isCounted)),
     cost: sumCosts(own),
   };
   if (missing !== '') return { ...base, status: 'skipped', reasons: [missing] };

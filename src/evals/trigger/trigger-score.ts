@@ -1,8 +1,16 @@
 /** Scores trigger trials: precision and recall with intervals, and the confusion matrix. */
 import { compareText } from '#core';
-import type { Control, TriggerReport, TriggerScore } from '../report/result.ts';
-import { computeRate } from '../statistics/statistics.ts';
-import { agrees, isOwned, isUnwanted, computeSplit, unique, type TriggerTrial } from './trigger-trial.ts';
+import { groupBy, type Control, type Rate, type TriggerReport, type TriggerScore } from '../report/result.ts';
+import { clusteredRate, computeRate } from '../statistics/statistics.ts';
+import {
+  isOwned,
+  isUnwanted,
+  computeSplit,
+  rateAgreement,
+  unique,
+  unitOf,
+  type TriggerTrial,
+} from './trigger-trial.ts';
 
 type Count = 'hit' | 'miss' | 'false-alarm' | 'quiet' | 'nothing';
 
@@ -21,23 +29,31 @@ function countFor(skill: string, { label, loaded }: TriggerTrial): Count {
 
 type Counts = Readonly<Record<'hits' | 'misses' | 'alarms', number>>;
 
-function countsFor(skill: string, trials: readonly TriggerTrial[]): Counts {
-  const counts = trials.map((trial) => countFor(skill, trial));
-  const many = (kind: Count): number => counts.filter((count) => count === kind).length;
-  return { hits: many('hit'), misses: many('miss'), alarms: many('false-alarm') };
+/** The counts of each case; near-identical cases are one. */
+function countsFor(skills: readonly string[], trials: readonly TriggerTrial[]): readonly Counts[] {
+  return [...groupBy(trials, unitOf).values()].map((unit) => {
+    const counts = unit.flatMap((trial) => skills.map((skill) => countFor(skill, trial)));
+    const many = (kind: Count): number => counts.filter((count) => count === kind).length;
+    return { hits: many('hit'), misses: many('miss'), alarms: many('false-alarm') };
+  });
 }
 
-function computeScore({ hits, misses, alarms }: Counts): Omit<TriggerScore, 'skill'> {
-  const all = 2 * hits + misses + alarms;
+/** F1 is 2s / (1 + s), where s is the share of hits in hits, misses and false alarms. Its interval follows from that of s. */
+function computeScore(units: readonly Counts[]): Omit<TriggerScore, 'skill'> {
+  const rate = (read: (counts: Counts) => number): Rate =>
+    clusteredRate(units.map((unit) => ({ count: unit.hits, of: unit.hits + read(unit) })));
+  const { count, of, low, high } = rate(({ misses, alarms }) => misses + alarms);
+  const f1 = (share: number): number => (2 * share) / (1 + share);
   return {
-    precision: computeRate(hits, hits + alarms),
-    recall: computeRate(hits, hits + misses),
-    f1: all === 0 ? 0 : (2 * hits) / all,
+    precision: rate(({ alarms }) => alarms),
+    recall: rate(({ misses }) => misses),
+    f1: f1(of === 0 ? 0 : count / of),
+    f1Interval: { low: f1(low), high: f1(high) },
   };
 }
 
 export function scoreSkills(trials: readonly TriggerTrial[]): readonly TriggerScore[] {
-  return listSkills(trials).map((skill) => ({ skill, ...computeScore(countsFor(skill, trials)) }));
+  return listSkills(trials).map((skill) => ({ skill, ...computeScore(countsFor([skill], trials)) }));
 }
 
 function listSkills(trials: readonly TriggerTrial[]): readonly string[] {
@@ -52,13 +68,8 @@ function listSkills(trials: readonly TriggerTrial[]): readonly string[] {
 
 /** Scores all skills together. `quiet` is the share of negative trials without an unwanted skill. */
 export function scoreOverall(trials: readonly TriggerTrial[]): TriggerReport['overall'] {
-  const counts = listSkills(trials).map((skill) => countsFor(skill, trials));
-  const sum = (field: keyof Counts): number => counts.reduce((total, one) => total + one[field], 0);
   const negatives = trials.filter(({ label }) => !isOwned(label));
-  return {
-    ...computeScore({ hits: sum('hits'), misses: sum('misses'), alarms: sum('alarms') }),
-    quiet: computeRate(negatives.filter(({ label, loaded }) => agrees(label, loaded)).length, negatives.length),
-  };
+  return { ...computeScore(countsFor(listSkills(trials), trials)), quiet: rateAgreement(negatives) };
 }
 
 const NO_SKILL = '-';
@@ -105,7 +116,7 @@ export interface TriggerParts {
 
 const NO_SCORES: Pick<TriggerReport, 'scores' | 'overall' | 'confusion' | 'sweep'> = {
   scores: [],
-  overall: { precision: computeRate(0, 0), recall: computeRate(0, 0), f1: 0, quiet: computeRate(0, 0) },
+  overall: { ...computeScore([]), quiet: computeRate(0, 0) },
   confusion: [],
   sweep: [],
 };

@@ -3,9 +3,20 @@
  * correct negative. One that ran out of time is a miss, but no correct negative. Trials are identified by case and attempt, never by their
  * text.
  */
+import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import { ENDED, hasVerdict, isCounted, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
-import { computeRate } from '../statistics/statistics.ts';
+import {
+  ENDED,
+  groupBy,
+  hasVerdict,
+  isCounted,
+  type CaseResult,
+  type Rate,
+  type TriggerReport,
+} from '../report/result.ts';
+import { groupSameRequests } from '../report/same-requests.ts';
+import { toAskedRequest } from '../cases/asked-request.ts';
+import { clusteredRate } from '../statistics/statistics.ts';
 
 export interface TriggerLabel {
   readonly all: readonly string[];
@@ -17,6 +28,8 @@ export interface TriggerLabel {
 
 export interface TriggerTrial {
   readonly case: string;
+  /** The first of several cases with near-identical requests, if it is another one. */
+  readonly unit?: string;
   readonly label: TriggerLabel;
   readonly loaded: readonly string[];
 }
@@ -34,12 +47,15 @@ export function toLabel({ expect, skills: { target } }: Pick<EvalCase, 'expect' 
 
 export function collectTrials(cases: readonly EvalCase[], results: readonly CaseResult[]): readonly TriggerTrial[] {
   const labels = new Map(cases.map((one) => [one.id, toLabel(one)]));
+  const groups = groupSameRequests(cases.map(toAskedRequest));
+  const units = new Map(groups.flatMap(([first = '', ...others]) => others.map((id) => [id, first] as const)));
   return results.flatMap((result) => {
     const label = labels.get(result.case);
     if (label === undefined || !hasVerdict(result) || !isCounted(result) || result.arm !== 'with') return [];
     const isTimeUp = result.checks.some(({ id }) => id === `${ENDED}wallMs`);
     if (isTimeUp && !isOwned(label) && agrees(label, result.loaded)) return [];
-    return [{ case: result.case, label, loaded: unique(result.loaded) }];
+    const unit = units.get(result.case);
+    return [{ case: result.case, ...defined({ unit }), label, loaded: unique(result.loaded) }];
   });
 }
 
@@ -72,12 +88,23 @@ export function isForTraining(id: string): boolean {
 }
 
 export function computeSplit(trials: readonly TriggerTrial[]): NonNullable<TriggerReport['split']> {
-  const rate = (part: readonly TriggerTrial[]): Rate =>
-    computeRate(part.filter(({ label, loaded }) => agrees(label, loaded)).length, part.length);
   return {
-    train: rate(trials.filter((trial) => isForTraining(trial.case))),
-    validation: rate(trials.filter((trial) => !isForTraining(trial.case))),
+    train: rateAgreement(trials.filter((trial) => isForTraining(trial.case))),
+    validation: rateAgreement(trials.filter((trial) => !isForTraining(trial.case))),
   };
+}
+
+/** What counts once: the case, or the first of several near-identical ones. */
+export function unitOf({ case: id, unit }: TriggerTrial): string {
+  return unit ?? id;
+}
+
+/** The share of trials whose loaded skills agree with the label. */
+export function rateAgreement(trials: readonly TriggerTrial[]): Rate {
+  const units = [...groupBy(trials, unitOf).values()];
+  return clusteredRate(
+    units.map((unit) => ({ count: unit.filter(({ label, loaded }) => agrees(label, loaded)).length, of: unit.length })),
+  );
 }
 
 /** FNV-1a with a final mix, so that ids that differ only at the end spread evenly. */

@@ -218,3 +218,31 @@ describe('controls', () => {
     expect(shuffledControl([]).isKept).toBe(false);
   });
 });
+
+describe('intervals count cases, not attempts', () => {
+  const attempts = (count: number): readonly TriggerTrial[] =>
+    Array.from({ length: count }, () => [owned('csv', ['csv'], 'yes'), negative('csv', ['csv'])]).flat();
+
+  test('of precision, recall, F1, quiet and both parts', () => {
+    const [once, often] = [scoreOverall(attempts(1)), scoreOverall(attempts(10))];
+    expect(often.f1Interval).toEqual(once.f1Interval);
+    for (const key of ['precision', 'recall', 'quiet'] as const) {
+      const { low, high } = once[key];
+      expect(often[key]).toMatchObject({ low, high });
+      expect(often[key].of).toBe(once[key].of * 10);
+    }
+    expect(once.f1Interval?.low).toBeGreaterThan(0);
+    expect(once.f1Interval?.low).toBeLessThan(once.f1);
+    expect(once.f1Interval?.high).toBeGreaterThan(once.f1);
+    const split = [attempts(1), attempts(10)].map((trials) => computeSplit(trials));
+    expect(split[1]?.train.low).toBe(split[0]?.train.low);
+    expect(split[1]?.validation.high).toBe(split[0]?.validation.high);
+  });
+
+  test('and near-identical requests once', () => {
+    const cases = Array.from({ length: 10 }, (_, place) => triggerCase(`c${String(place)}`, { trigger: true }, 'csv'));
+    const results = cases.map(({ id }) => caseResult(id, { loaded: ['csv'] }));
+    const { low } = scoreOverall(collectTrials(cases, results)).recall;
+    expect(low).toBe(scoreOverall(collectTrials(cases.slice(0, 1), results.slice(0, 1))).recall.low);
+  });
+});
