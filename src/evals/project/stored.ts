@@ -111,15 +111,15 @@ export function writeFirstCases(cwd: string, skill: string): { readonly file: st
 
 const RESULTS_FILE = 'results.jsonl';
 
-/** For the folder of an evaluation, returns all its runs with their last result; any other folder is a single run. */
+/** For the folder of an evaluation, returns the last run of each attempt, as its report does; any other folder is a single run. */
 export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly StoredRun[] {
   const results = path.join(folder, RESULTS_FILE);
   if (!isPresent(results)) return [singleRun(folder, cases)];
-  const byRun = new Map<string, CaseResult & { readonly run: string }>();
-  for (const result of readStoredResults(results))
-    if (result.run !== undefined) byRun.set(result.run, { ...result, run: result.run });
+  const last = new Map<string, CaseResult & { readonly run: string }>();
+  for (const { run, ...result } of readStoredResults(results))
+    if (run !== undefined) last.set(JSON.stringify([result.case, result.arm, result.attempt]), { ...result, run });
   // The folder of an evaluation may have been moved or copied from another machine.
-  return [...byRun.values()].map(({ run, case: id, arm, attempt, model, given }) => ({
+  return [...last.values()].map(({ run, case: id, arm, attempt, model, given }) => ({
     folder: [path.join(folder, 'runs', path.basename(run))].find(isPresent) ?? run,
     case: id,
     arm,

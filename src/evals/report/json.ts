@@ -63,6 +63,7 @@ const RESULT: Shape = {
     wallMs: 'number',
   },
   model: MODEL,
+  'turn?': { id: 'string', order: 'number', at: 'string' },
   'quarantine?': { until: 'string', passed: 'number', of: 'number' },
 };
 

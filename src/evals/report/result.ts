@@ -92,6 +92,8 @@ export interface CaseResult {
   /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
+  /** The arms of an attempt run in one turn, one after the other; absent if nothing ran, or in reports of earlier versions. */
+  readonly turn?: { readonly id: string; readonly order: number; readonly at: string };
 }
 
 export interface JudgeCost {

@@ -1,4 +1,5 @@
 /** Runs the cases of a suite concurrently and isolated from each other. Results keep a fixed order and survive interruption. */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -92,29 +93,36 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   const suite: Suite = { options, environments: openEnvironments(work, options), kept, work, removals: [] };
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
   const report = progressReporter(jobs.length, options.onProgress);
-  const runAll = async (places: readonly number[]): Promise<void> => {
-    const left = places.values();
-    const takeJobs = async (): Promise<void> => {
-      for (const place of left) {
-        const job = jobs[place];
-        if (job === undefined || signal.aborted) return;
-        const result = await runJob(job, place, suite);
-        results[place] = result;
-        report(result);
+  const runAll = async (groups: readonly (readonly number[])[]): Promise<void> => {
+    const left = groups.values();
+    const takeGroups = async (): Promise<void> => {
+      for (const places of left) {
+        if (signal.aborted) return;
+        await runGroup(
+          places.flatMap((place) => {
+            const job = jobs[place];
+            return job === undefined ? [] : [{ job, place }];
+          }),
+          suite,
+          (place, result) => {
+            results[place] = result;
+            report(result);
+          },
+        );
       }
     };
-    const workers = Array.from({ length: Math.max(1, Math.min(concurrency, places.length)) }, takeJobs);
+    const workers = Array.from({ length: Math.max(1, Math.min(concurrency, groups.length)) }, takeGroups);
     const ends = await Promise.allSettled(workers);
     for (const end of ends) if (end.status === 'rejected' && !signal.aborted) throw end.reason;
   };
   // Before each decision one attempt at every case runs; without decisions all attempts run at once.
   const all = orderJobs(jobs);
   const rounds =
-    options.isDecided === undefined ? [all] : [...groupBy(all, (place) => String(jobs[place]?.attempt)).values()];
+    options.isDecided === undefined ? [all] : [...groupBy(all, ([first = 0]) => String(jobs[first]?.attempt)).values()];
   let ran = 0;
   try {
-    for (const places of rounds) {
-      await runAll(places);
+    for (const groups of rounds) {
+      await runAll(groups);
       ran += 1;
       if (signal.aborted || options.isDecided?.(results.filter(isResult)) === true) break;
     }
@@ -122,7 +130,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
     await Promise.all(suite.removals);
     await removeTree(work);
   }
-  const asked = rounds.slice(0, ran).reduce((sum, places) => sum + places.length, 0);
+  const asked = rounds.slice(0, ran).flat(2).length;
   const done = results.filter(isResult);
   return { results: done, sets: await suite.environments.sets(), rounds: ran, isPartial: done.length < asked };
 }
@@ -132,7 +140,13 @@ export async function runAttempt(job: Job, options: Suite['options']): Promise<C
   const work = await workFolder();
   const removals: Promise<unknown>[] = [];
   try {
-    return await runJob(job, 0, { options, environments: openEnvironments(work, options), work, removals });
+    const prepared = await prepareJob(job, 0, {
+      options,
+      environments: openEnvironments(work, options),
+      work,
+      removals,
+    });
+    return 'status' in prepared ? prepared : await prepared.run();
   } finally {
     await Promise.all(removals);
     await removeTree(work);
@@ -165,7 +179,43 @@ interface ReadyJob {
   run(attempt: AttemptBasis): Promise<CaseResult>;
 }
 
-async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult> {
+interface PreparedJob {
+  readonly known: CaseResult | undefined;
+  keep(result: CaseResult): void;
+  run(): Promise<CaseResult>;
+}
+
+/**
+ * Runs the arms of an attempt one after the other. A live model may change between two days, so stored results of it are used only if all
+ * arms have one and ran in the same turn: a baseline of another day, or of before a kill, runs again.
+ */
+async function runGroup(
+  group: readonly { readonly job: Job; readonly place: number }[],
+  suite: Suite,
+  done: (place: number, result: CaseResult) => void,
+): Promise<void> {
+  const prepared = await Promise.all(
+    group.map(async ({ job, place }) => ({ job, place, ready: await prepareJob(job, place, suite) })),
+  );
+  const stored = prepared.map(({ ready }) => ('status' in ready ? ready : ready.known));
+  const isOneTurn = stored.every((one) => one?.turn !== undefined && one.turn.id === stored[0]?.turn?.id);
+  const id = randomUUID();
+  for (const [order, { place, ready }] of prepared.entries()) {
+    if (suite.options.signal.aborted) return;
+    if ('status' in ready) {
+      done(place, ready);
+      continue;
+    }
+    const { known } = ready;
+    const isUsable = known !== undefined && (group.length === 1 || isOneTurn || known.model.way !== 'live');
+    const turn = { id, order: order + 1, at: new Date().toISOString() };
+    const result = isUsable ? known : { ...(await ready.run()), turn };
+    ready.keep(result);
+    done(place, result);
+  }
+}
+
+async function prepareJob(job: Job, place: number, suite: Suite): Promise<PreparedJob | CaseResult> {
   const { options, kept, work, removals } = suite;
   const { evalCase } = job;
   const skipped = options.reasonToSkip?.(evalCase);
@@ -190,13 +240,15 @@ async function runJob(job: Job, place: number, suite: Suite): Promise<CaseResult
   const known = options.updateCassettes === true ? undefined : kept?.find(key);
   const { id, name, place: at, input, tags, quarantine } = evalCase;
   const skill = evalCase.skills.target;
-  const result =
-    known === undefined
-      ? withConditions(await ready.run(attempt), listConditions({ evalCase, set, files, executor, timeoutMs, model }))
-      : { ...known, case: id, name, place: at, input, tags, skill, quarantine, isCached: true };
-  if (known === undefined) removals.push(removeTree(folder).catch(() => false));
-  kept?.keep(key, result);
-  return result;
+  return {
+    known: known && { ...known, case: id, name, place: at, input, tags, skill, quarantine, isCached: true },
+    keep: (result) => kept?.keep(key, result),
+    async run() {
+      const result = await ready.run(attempt);
+      removals.push(removeTree(folder).catch(() => false));
+      return withConditions(result, listConditions({ evalCase, set, files, executor, timeoutMs, model }));
+    },
+  };
 }
 
 /** What the own loop needs for an attempt, or the result of a case that cannot run. */

@@ -41,15 +41,34 @@ export function buildJobs(
 }
 
 /**
- * The places of the jobs in the order in which they run: the arms of an attempt one after the other, each as often first as the other, so that
- * a server that slows down or changes does so for both.
+ * The places of the jobs in the order in which they run, grouped by case and attempt: the arms of a group run one after the other. Of two
+ * neighbouring cases one runs with the skill first, the other last, and each case alternates over its attempts, so that a server that slows
+ * down or changes does so for both arms. A hash of the cases decides which of the two it is. Cases in quarantine take turns of their own,
+ * because they do not count.
  */
-export function orderJobs(jobs: readonly Job[]): readonly number[] {
-  const pairs = groupBy(
-    jobs.map((_, place) => place),
-    (place) => JSON.stringify([jobs[place]?.evalCase.id, jobs[place]?.attempt]),
+export function orderJobs(jobs: readonly Job[]): readonly (readonly number[])[] {
+  const cases = new Map(jobs.map(({ evalCase }) => [evalCase.id, evalCase]));
+  const seed = [...cases.keys()].join('\n');
+  const isFirst = new Map(
+    [true, false].flatMap((isQuarantined) =>
+      [...cases.values()]
+        .filter(({ quarantine }) => (quarantine !== undefined) === isQuarantined)
+        .map(({ id }, place) => [id, (place + coin(seed, Math.floor(place / 2))) % 2] as const),
+    ),
   );
-  return [...pairs.values()].flatMap((places, pair) => (pair % 2 === 0 ? places : places.toReversed()));
+  const groups = groupBy(
+    jobs.map((job, place) => ({ job, place })),
+    ({ job }) => JSON.stringify([job.evalCase.id, job.attempt]),
+  );
+  return [...groups.values()].map((group) => {
+    const places = group.map(({ place }) => place);
+    const { evalCase, attempt = 1 } = group[0]?.job ?? {};
+    return ((isFirst.get(evalCase?.id ?? '') ?? 0) + attempt) % 2 === 0 ? places : places.toReversed();
+  });
+}
+
+function coin(seed: string, block: number): number {
+  return Number.parseInt(sha256(`${String(block)} ${seed}`).slice(0, 1), 16) % 2;
 }
 
 /** What an outcome depends on besides its case. */

@@ -1,0 +1,165 @@
+/** Two arms differ in nothing but the skill: not in order, age, paths, the model that answered, or what an earlier attempt left. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { EvalCase } from '../../src/evals/cases/case.ts';
+import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
+import type { EvalReport } from '../../src/evals/report/result.ts';
+import { scratch } from '../skills/registry/support.ts';
+import { load, makeCase, thinking, writeSkills } from './eval-world.ts';
+
+const TOPICS =
+  'apples bridges candles deserts engines forests glaciers harbours islands jungles kettles lanterns'.split(' ');
+
+function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions {
+  const root = scratch();
+  return {
+    cases: different(),
+    skills: writeSkills(path.join(root, 'skills'), ['tables']),
+    baseline: 'none',
+    concurrency: 4,
+    timeoutMs: 60_000,
+    directory: path.join(root, 'evals'),
+    executor: 'none',
+    places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
+    home: path.join(root, 'home'),
+    env: { PATH: process.env['PATH'] ?? '' },
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+const different = (more: Partial<EvalCase> = {}): readonly EvalCase[] =>
+  TOPICS.map((topic) =>
+    makeCase(topic, {
+      input: `Write about ${topic} and what ${topic} need`,
+      expect: { output: [{ type: 'contains', text: 'right' }] },
+      ...more,
+    }),
+  );
+
+const hasSkill = (system: string): boolean => system.includes('Works on tables');
+const topicOf = (asked: string): string => TOPICS.find((topic) => asked.includes(topic)) ?? '';
+
+/** The verdict on the skill, or why there is none. */
+function verdict({ comparisons: [compared], uncompared: [none] }: EvalReport): string {
+  return compared === undefined ? (none?.reason ?? 'nothing') : verdictOfDifference(compared);
+}
+
+/** Answers right or wrong by the number of the run; records the arm of each run. */
+function counting(isRight: (run: number, isWith: boolean) => boolean) {
+  const runs: { readonly topic: string; readonly isWith: boolean }[] = [];
+  const model = thinking((asked, turn, { system }) => {
+    const isWith = hasSkill(system);
+    if (turn === 0) runs.push({ topic: topicOf(asked), isWith });
+    const run = runs.findLastIndex((one) => one.topic === topicOf(asked) && one.isWith === isWith);
+    return turn === 0 && isWith ? load('tables') : { text: isRight(run, isWith) ? 'right' : 'wrong' };
+  });
+  return { model, runs };
+}
+
+describe('the arms of an attempt run one after the other', () => {
+  test.each([1, 2])('each as often first as the other, with %i repetitions', async (repeat) => {
+    const { model, runs } = counting(() => true);
+    await evaluate(setUp({ model, repeat, concurrency: 1 }));
+    const pairs = Array.from({ length: runs.length / 2 }, (_, pair) => runs.slice(2 * pair, 2 * pair + 2));
+    expect(pairs.every(([a, b]) => a?.topic === b?.topic && a?.isWith !== b?.isWith)).toBe(true);
+    expect(pairs.filter(([first]) => first?.isWith === true).length).toBe((TOPICS.length * repeat) / 2);
+    // Also within the first halves, so that a change in the middle does not meet one arm.
+    expect(pairs.slice(0, 4).filter(([first]) => first?.isWith === true).length).toBe(2);
+  });
+
+  test('also in each round of an evaluation that stops when it is decided', async () => {
+    const { model, runs } = counting((run) => run % 2 === 0);
+    await evaluate(setUp({ model, repeat: 2, concurrency: 1, stopWhenDecided: { detect: 0.2 } }));
+    const first = runs.slice(0, TOPICS.length * 2).filter((_, place) => place % 2 === 0);
+    expect(first.filter(({ isWith }) => isWith).length).toBe(TOPICS.length / 2);
+  });
+
+  test('cases in quarantine do not upset the balance of the others', async () => {
+    const { model, runs } = counting(() => true);
+    const quarantine = { until: '2026-12-01', passed: 2, of: 5 };
+    const cases = different().map((one, place) => (place % 2 === 1 ? { ...one, quarantine } : one));
+    await evaluate(setUp({ model, cases, concurrency: 1 }));
+    const counted = new Set(TOPICS.filter((_, place) => place % 2 === 0));
+    const first = runs.filter((_, place) => place % 2 === 0).filter(({ topic }) => counted.has(topic));
+    expect([first.length, first.filter(({ isWith }) => isWith).length]).toEqual([6, 3]);
+  });
+
+  test('one worker runs both, and the order is recorded', async () => {
+    const running = new Map<string, number>();
+    let most = 0;
+    const model = thinking(async (asked) => {
+      const topic = topicOf(asked);
+      running.set(topic, (running.get(topic) ?? 0) + 1);
+      most = Math.max(most, running.get(topic) ?? 0);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running.set(topic, (running.get(topic) ?? 0) - 1);
+      return { text: 'right' };
+    });
+    const { results } = await evaluate(setUp({ model, concurrency: 24 }));
+    expect(most).toBe(1);
+    for (const topic of TOPICS) {
+      const own = results.filter((result) => result.case === topic);
+      expect(own.map(({ turn }) => turn?.order ?? 0).toSorted()).toEqual([1, 2]);
+      expect(new Set(own.map(({ turn }) => turn?.id)).size).toBe(1);
+    }
+  });
+
+  test('a server that only answers the first of two requests, or stops answering, makes no skill better', async () => {
+    const odd = counting((run) => run % 2 === 0);
+    expect(verdict(await evaluate(setUp({ model: odd.model, concurrency: 1 })))).toBe('no clear difference');
+    const late = counting((run) => run < 11);
+    expect(verdict(await evaluate(setUp({ model: late.model, concurrency: 1 })))).toBe('no clear difference');
+  });
+});
+
+describe('stored results of a live model', () => {
+  test('are used for both arms of a turn or for none', async () => {
+    const cache = path.join(scratch(), 'cache');
+    const skills = writeSkills(path.join(scratch(), 'skills'), ['tables']);
+    const isCached = ({ results }: EvalReport) => [
+      ...new Set(results.map((one) => `${one.arm} ${String(one.isCached)}`)),
+    ];
+    const monday = counting(() => false);
+    expect(isCached(await evaluate(setUp({ model: monday.model, cache, skills })))).toEqual([
+      'with false',
+      'without false',
+    ]);
+    expect(isCached(await evaluate(setUp({ model: monday.model, cache, skills })))).toEqual([
+      'with true',
+      'without true',
+    ]);
+    // The server got better, and the skill changed without an effect.
+    const file = path.join(skills[0] ?? '', 'SKILL.md');
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, `${before}\nOne more line.\n`);
+    const tuesday = counting(() => true);
+    const changed = await evaluate(setUp({ model: tuesday.model, cache, skills }));
+    expect([verdict(changed), isCached(changed)]).toEqual(['no clear difference', ['with false', 'without false']]);
+    // The cache now has the old skill of Monday and the baseline of Tuesday.
+    writeFileSync(file, before);
+    const back = await evaluate(setUp({ model: tuesday.model, cache, skills }));
+    expect([verdict(back), isCached(back)]).toEqual(['no clear difference', ['with false', 'without false']]);
+  });
+
+  test('a kill between two arms makes both run again', async () => {
+    const directory = path.join(scratch(), 'evals');
+    const options = setUp({ directory, concurrency: 1 });
+    const before = counting(() => false);
+    await evaluate({ ...options, model: before.model });
+    const file = path.join(directory, 'results.jsonl');
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    // As left by a kill after seven of 24 runs, in the middle of a line.
+    writeFileSync(file, `${lines.slice(0, 7).join('\n')}\n${(lines[7] ?? '').slice(0, 100)}`);
+    const after = counting(() => true);
+    const report = await evaluate({ ...options, model: after.model, resume: true });
+    expect([verdict(report), after.runs.length]).toEqual(['no clear difference', 18]);
+    const byCase = TOPICS.map(
+      (topic) => new Set(report.results.filter((one) => one.case === topic).map((one) => one.turn?.id)).size,
+    );
+    expect(byCase).toEqual(TOPICS.map(() => 1));
+  });
+});
