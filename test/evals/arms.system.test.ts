@@ -103,7 +103,7 @@ describe('the arms of an attempt run one after the other', () => {
     expect(most).toBe(1);
     for (const topic of TOPICS) {
       const own = results.filter((result) => result.case === topic);
-      expect(own.map(({ turn }) => turn?.order ?? 0).toSorted()).toEqual([1, 2]);
+      expect(new Set(own.map(({ turn }) => turn?.order))).toEqual(new Set([1, 2]));
       expect(new Set(own.map(({ turn }) => turn?.id)).size).toBe(1);
     }
   });
