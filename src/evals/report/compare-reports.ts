@@ -1,6 +1,7 @@
 /** Compares two reports: changed cases, costs and skills. */
 import { compareText, defined } from '#core';
 import { declineP, holm, clusteredRate, type CaseCounts } from '../statistics/statistics.ts';
+import { describeEdits } from './edited-cases.ts';
 import { sumCosts, ownArm, countTokens } from './report-text.ts';
 import {
   groupBy,
@@ -66,9 +67,11 @@ export interface ReportComparison {
   readonly changes: readonly CaseChange[];
   readonly counts: Readonly<Record<Change, number>>;
   readonly same: number;
+  /** Cases of both reports that were edited in between: they are not compared. */
+  readonly edited: readonly { readonly case: string; readonly arm: Arm; readonly reason: string }[];
   /** Skills with a changed digest; an empty digest means that the skill is absent. */
   readonly skills: readonly (BeforeAfter<string> & { readonly name: string })[];
-  /** Only over cases in both reports, so that the number of cases has no effect. */
+  /** Only over compared cases, so that the number of cases has no effect. */
   readonly cost: {
     readonly tokens: BeforeAfter<number>;
     readonly toolCalls: BeforeAfter<number>;
@@ -80,17 +83,22 @@ export interface ReportComparison {
 export function compareReports(before: EvalReport, after: EvalReport): ReportComparison {
   const [old, now] = [byCase(before.results), byCase(after.results)];
   const keys = [...new Set([...old.keys(), ...now.keys()])];
-  const pairs = keys.map((key) => ({ old: old.get(key) ?? [], now: now.get(key) ?? [] }));
+  const judges = { before: before.judge, after: after.judge };
+  const all = keys.map((key): CasePair => ({ old: old.get(key) ?? [], now: now.get(key) ?? [] }));
+  const edits = new Map(
+    all.map((pair) => [pair, isCommon(pair) ? describeEdits(pair.old, pair.now, judges) : undefined]),
+  );
+  const pairs = all.filter((pair) => edits.get(pair) === undefined);
   const live = pairs.filter(isLive);
   const established = establishedChanges(live);
-  const all = pairs.flatMap((pair) => findChange(pair, established.get(pair)));
-  const count = (change: Change): number => all.filter((one) => one.change === change).length;
+  const changes = pairs.flatMap((pair) => findChange(pair, established.get(pair)));
+  const count = (change: Change): number => changes.filter((one) => one.change === change).length;
   return {
     startedAt: { before: before.startedAt, after: after.startedAt },
     passRate: { before: ownArm(before).passRate, after: ownArm(after).passRate },
     ...liveChange(live),
     models: { before: before.models, after: after.models },
-    changes: CHANGES.flatMap((change) => all.filter((one) => one.change === change)),
+    changes: CHANGES.flatMap((change) => changes.filter((one) => one.change === change)),
     counts: {
       broken: count('broken'),
       fixed: count('fixed'),
@@ -99,9 +107,13 @@ export function compareReports(before: EvalReport, after: EvalReport): ReportCom
       added: count('added'),
       removed: count('removed'),
     },
-    same: keys.length - all.length,
+    same: pairs.length - changes.length,
+    edited: all.flatMap((pair) => {
+      const [reason, [first]] = [edits.get(pair), pair.now];
+      return reason === undefined || first === undefined ? [] : [{ case: first.case, arm: first.arm, reason }];
+    }),
     skills: changedSkills(before, after),
-    cost: costs(old, now),
+    cost: costs(pairs.filter(isCommon)),
   };
 }
 
@@ -241,10 +253,13 @@ function changedSkills(before: EvalReport, after: EvalReport): ReportComparison[
     .filter((skill) => skill.before !== skill.after);
 }
 
-function costs(old: Cases, now: Cases): ReportComparison['cost'] {
-  const common = [...old.keys()].filter((key) => now.has(key));
-  const sum = (cases: Cases): CaseCost => sumCosts(common.flatMap((key) => cases.get(key) ?? []));
-  const [before, after] = [sum(old), sum(now)];
+function isCommon({ old, now }: CasePair): boolean {
+  return old.length > 0 && now.length > 0;
+}
+
+function costs(pairs: readonly CasePair[]): ReportComparison['cost'] {
+  const sum = (side: keyof CasePair): CaseCost => sumCosts(pairs.flatMap((pair) => pair[side]));
+  const [before, after] = [sum('old'), sum('now')];
   const pair = (read: (cost: CaseCost) => number): BeforeAfter<number> => ({
     before: read(before),
     after: read(after),

@@ -2,7 +2,7 @@
 import { countText, defined } from '#core';
 import { isRegression, type ReportComparison } from './compare-reports.ts';
 import { liveText } from './report-text.ts';
-import type { EvalReport, Verdict } from './result.ts';
+import { groupBy, type EvalReport, type Verdict } from './result.ts';
 import { findVerdict, verdictTitle } from './verdict.ts';
 
 export interface ComparisonVerdict extends Omit<Verdict, 'skills' | 'effect' | 'interval'> {
@@ -16,7 +16,8 @@ export function compareVerdicts(
   comparison: ReportComparison,
 ): ComparisonVerdict {
   const [old, now] = [findVerdict(before), findVerdict(after)];
-  const validities = new Set([old.validity, now.validity]);
+  const { isTooFew, isPart, reasons: left } = findGaps(comparison);
+  const validities = new Set([old.validity, now.validity, ...(isTooFew ? ['invalid'] : isPart ? ['incomplete'] : [])]);
   const validity = validities.has('invalid') ? 'invalid' : validities.has('incomplete') ? 'incomplete' : 'valid';
   const { counts, live } = comparison;
   const hasRegression = isRegression(comparison);
@@ -29,6 +30,7 @@ export function compareVerdicts(
     reasons: [
       ...(old.validity === 'valid' ? [] : [`before: ${verdictTitle(before)}`]),
       ...(now.validity === 'valid' ? [] : [`after: ${verdictTitle(after)}`]),
+      ...left,
       ...(counts.broken === 0 ? [] : [`${countText(counts.broken, 'case')} broke`]),
       ...(hasRegression && live !== undefined ? [`live ${liveText(live)}`] : []),
     ],
@@ -40,9 +42,41 @@ export function compareVerdicts(
   };
 }
 
-/** Formats `valid, failed` or `INVALID: one of the reports cannot be believed`. */
-export function comparisonTitle({ validity, result }: Pick<Verdict, 'validity' | 'result'>): string {
-  if (validity === 'invalid') return 'INVALID: one of the reports cannot be believed';
+const MOST_LEFT_OUT = 1 / 3;
+const MOST_NAMES = 10;
+
+/** Edited cases say nothing; if they are too many, or no case is left, neither does the rest. */
+function findGaps({ edited, changes, counts, same }: ReportComparison) {
+  const own = edited.filter(({ arm }) => arm === 'with');
+  const compared = same + changes.length - counts.added - counts.removed;
+  const isTooFew = compared === 0 || own.length > (own.length + compared) * MOST_LEFT_OUT;
+  const names = (ids: readonly string[]): string =>
+    `${ids.slice(0, MOST_NAMES).join(', ')}${ids.length > MOST_NAMES ? ` and ${String(ids.length - MOST_NAMES)} more` : ''}`;
+  const reasons = [...groupBy(own, ({ reason }) => reason)].map(
+    ([reason, cases]) => `not compared, because ${reason}: ${names(cases.map((one) => one.case))}`,
+  );
+  const removed = changes.filter(({ change, arm }) => change === 'removed' && arm === 'with').length;
+  const before = own.length + compared + removed;
+  const isPart = compared > 0 && removed > before * MOST_LEFT_OUT;
+  return {
+    isTooFew,
+    isPart,
+    reasons: [
+      ...(compared === 0 && own.length === 0 ? ['no case is in both reports'] : []),
+      ...(isTooFew && own.length > 0
+        ? [`${String(own.length)} of ${countText(own.length + compared, 'case')} changed`]
+        : []),
+      ...(isPart ? [`${String(removed)} of ${countText(before, 'case')} are missing in the second report`] : []),
+      ...reasons,
+    ],
+  };
+}
+
+/** Formats `valid, failed` or `INVALID: the reports cannot be compared`. */
+export function comparisonTitle({ validity, result, reasons }: Omit<Verdict, 'warnings' | 'skills'>): string {
+  const isDoubtful = reasons.some((reason) => /^(?:before|after): INVALID/.test(reason));
+  if (validity === 'invalid')
+    return isDoubtful ? 'INVALID: one of the reports cannot be believed' : 'INVALID: the reports cannot be compared';
   const regression = result === 'failed' ? 'a regression' : 'no regression';
   return validity === 'incomplete' ? `INCOMPLETE: ${regression} so far` : `valid, ${result}: ${regression}`;
 }

@@ -2,8 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { compareReports, isRegression } from '../../../src/evals/report/compare-reports.ts';
-import { CASE_STATUSES, type CaseResult } from '../../../src/evals/report/result.ts';
-import { check, report, result } from '../sample-report.ts';
+import { compareVerdicts } from '../../../src/evals/report/compare-verdict.ts';
+import { CASE_STATUSES, type CaseResult, type EvalReport } from '../../../src/evals/report/result.ts';
+import { check, rate, report, result } from '../sample-report.ts';
+
+const COST = { calls: 0, inputTokens: 0, outputTokens: 0 };
 
 describe('two reports', () => {
   test('call no change of a baseline or of a case in quarantine a regression', () => {
@@ -36,7 +39,11 @@ describe('two reports', () => {
         result('fixed'),
         result('broke', {
           status: 'failed',
-          checks: [check('a'), check('b', { status: 'failed', found: 'x' }), check('c')],
+          checks: [
+            check('a'),
+            check('b', { status: 'failed', found: 'x' }),
+            check('ended.turns', { status: 'failed' }),
+          ],
         }),
         result('kept', { cost: { ...result('kept').cost, inputTokens: 2000 } }),
       ],
@@ -59,7 +66,7 @@ describe('two reports', () => {
         after: one('failed'),
         checks: [
           { id: 'b', asked: 'the answer has b', before: 'passed', after: 'failed', found: 'x' },
-          { id: 'c', asked: 'the answer has c', before: 'absent', after: 'passed', found: '' },
+          { id: 'ended.turns', asked: 'the answer has ended.turns', before: 'absent', after: 'failed', found: '' },
         ],
       },
       {
@@ -158,5 +165,70 @@ describe('two reports', () => {
         ]);
       }),
     );
+  });
+});
+
+describe('cases that were edited between two reports', () => {
+  const given = { inputs: 'i', expectations: 'e', budget: 'b', permissions: 'p', configuration: 'c' };
+  const names = ['apple', 'bridge', 'candle', 'desert'];
+  const compare = (change: Partial<CaseResult>, edited: number, more: Partial<EvalReport> = {}) => {
+    const before = report(names.map((name) => result(name, { status: 'failed', given })));
+    const after = report(
+      names.map((name, place) => result(name, { given, ...(place < edited ? change : {}) })),
+      more,
+    );
+    const compared = compareReports(before, after);
+    const { validity, result: outcome, reasons } = compareVerdicts(before, after, compared);
+    return { fixed: compared.counts.fixed, verdict: [validity, outcome], reasons };
+  };
+
+  test.each([
+    ['checks', { given: { ...given, expectations: 'easier' } }],
+    ['input files', { given: { ...given, inputs: 'other' } }],
+    ['limits', { given: { ...given, budget: 'more' } }],
+    ['permissions', { given: { ...given, permissions: 'more' } }],
+    ['configuration', { given: { ...given, configuration: 'other' } }],
+    ['request', { input: 'say yes' }],
+    ['checks', { given: undefined, checks: [check('output[0]', { asked: 'the answer has e' })] }],
+  ])('in their %s are left out, and too many of them leave no verdict', (what, change) => {
+    const reason = (cases: string): string => `not compared, because the ${what} changed: ${cases}`;
+    expect(compare(change, 1)).toEqual({ fixed: 3, verdict: ['valid', 'passed'], reasons: [reason('apple')] });
+    expect(compare(change, 2)).toEqual({
+      fixed: 2,
+      verdict: ['invalid', 'none'],
+      reasons: ['2 of 4 cases changed', reason('apple, bridge')],
+    });
+    expect(compare(change, 0)).toEqual({ fixed: 4, verdict: ['valid', 'passed'], reasons: [] });
+  });
+
+  test('by another judge, or by a judge that one report lacks, are left out', () => {
+    const checks = [check('rubric[0]', { kind: 'judge' })];
+    const judge = (id: string) => ({
+      judge: { id, controls: [], agreement: rate(0, 0), controlCost: COST, cost: COST },
+    });
+    const [before, after] = ['a', 'b'].map((id) => report([result('x', { checks })], judge(id)));
+    const compared = compareReports(before ?? report([]), after ?? report([]));
+    expect(compared.edited).toEqual([{ case: 'x', arm: 'with', reason: 'the judge changed' }]);
+    const skipped = report([result('x', { checks: [check('output[0]'), check('output[1]', { status: 'skipped' })] })]);
+    const judged = report([result('x', { checks: [check('output[0]'), check('output[1]')] })]);
+    expect(compareReports(skipped, judged).edited).toEqual([
+      { case: 'x', arm: 'with', reason: 'not the same checks were judged' },
+    ]);
+  });
+
+  test('leave no verdict if the reports have no case in common, and part of one if many are gone', () => {
+    const verdict = (before: EvalReport, after: EvalReport) => {
+      const { validity, reasons } = compareVerdicts(before, after, compareReports(before, after));
+      return [validity, reasons];
+    };
+    expect(verdict(report([result('apple')]), report([result('bridge')]))).toEqual([
+      'invalid',
+      ['no case is in both reports'],
+    ]);
+    const all = report(names.map((name) => result(name)));
+    expect(verdict(all, report([result('apple')]))).toEqual([
+      'incomplete',
+      ['3 of 4 cases are missing in the second report'],
+    ]);
   });
 });
