@@ -44,7 +44,10 @@ export async function activateSkills(
   const triggered: SkillLoaded[] = [];
   for (const skill of skillsForPaths(session.index, files).slice(0, BODIES_A_TURN)) {
     if (loaded.some((one) => one.skill.id === skill.id)) continue;
-    const observation = await session.perform({ type: 'load_skill', skill: skill.id }, { askedBy: 'program' });
+    const observation = await session.perform(
+      { type: 'load_skill', skill: skill.id, preload: true },
+      { askedBy: 'program' },
+    );
     if (observation.type !== 'skill-loaded') continue;
     run.record({ type: 'activation', skill: skill.id, reason: 'path' });
     triggered.push(observation);

@@ -18,9 +18,11 @@ import { NOTHING_USED, mapBudget, wholeBudget } from './count-budget.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns, withProtocol } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
-import { startConversation, withExchange, withRemark, type Conversation } from './conversation.ts';
+import { skillsInUse, startConversation, withExchange, withRemark, type Conversation } from './conversation.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
 import { openClaim } from './resume/resume-gate.ts';
+import { loadedText } from './activation.ts';
+import { restoreSkills } from './resume/restore-skills.ts';
 import { readChatWorkspace, restoreWorkspace } from './resume/restore-workspace.ts';
 import { FIRST_STATE, reduceAgent, type AgentState } from './state.ts';
 import { openStop } from './stop.ts';
@@ -118,8 +120,10 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
   let { current, steps } = rebuilt(messages, protocol, outputs, earlier?.run);
   let state: AgentState = FIRST_STATE;
   let run: Run | undefined;
-  /** What of the earlier workspace is different now. */
+  /** What of the earlier workspace and its skills is different now. */
   let change: string | undefined;
+  /** The instructions of the skills that the earlier chat had loaded. */
+  let restored = '';
   let performed: PerformedAction[] = [];
   /** Of subagents too, in the order of time. */
   let observed: Observation[] = [];
@@ -154,7 +158,11 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
       options = { ...options, run: { ...options.run, execution: undefined } };
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said: messages });
     if (earlier?.path !== undefined) {
-      change = await restoreWorkspace(run, readChatWorkspace(earlier.path));
+      const { loaded, problems } = await restoreSkills(run.session, earlier.path);
+      restored = loadedText(run.session, loaded);
+      const workspace = await restoreWorkspace(run, readChatWorkspace(earlier.path));
+      if (workspace !== undefined || problems.length > 0)
+        change = [workspace ?? 'continued in a new session', ...problems].join('; ');
       if (change !== undefined) run.record({ type: 'note', message: change });
     }
     return run;
@@ -169,7 +177,8 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     const before = current;
     const isFirstHere = steps.length <= (earlier?.said.length ?? 0);
     const join = (opening: Opening): Conversation => {
-      const next = joined(before, opening, { turn, protocol, outputs });
+      const skills = [isFirst ? restored : '', opening.skills].filter((text) => text !== '');
+      const next = joined(before, { ...opening, skills: skills.join('\n\n') }, { turn, protocol, outputs });
       return change === undefined || !isFirstHere ? next : withRemark(next, `This chat ${change}.`);
     };
     // A message that fails before its first turn is part of the conversation as well.
@@ -297,7 +306,8 @@ function joined(
   if (conversation === undefined) return startConversation(request, skills);
   // In the form in which the model wrote it, so that it continues in the same form.
   const text = protocol === 'tools' ? answer : JSON.stringify({ action: { type: FINAL_ANSWER, payload: { answer } } });
-  return withExchange(conversation, { turn, text, toolCalls: [], results: [], message: request }, outputs);
+  const message = skills === '' ? request : `${request}\n\n${skillsInUse(skills)}`;
+  return withExchange(conversation, { turn, text, toolCalls: [], results: [], message }, outputs);
 }
 
 function rebuilt(

@@ -86,10 +86,14 @@ export function buildConversation(start: ConversationStart, exchanges: readonly 
   const { request, skills, earlier } = start;
   const messages = [
     user(request),
-    ...(skills === '' ? [] : [user(`[skills in use]\n${skills}`)]),
+    ...(skills === '' ? [] : [user(skillsInUse(skills))]),
     ...(earlier.length === 0 ? [] : [user(['[earlier, shortened]', ...earlier].join('\n'))]),
   ];
   return withExchanges({ request, skills, earlier, opening: measureMessages(messages) }, exchanges);
+}
+
+export function skillsInUse(skills: string): string {
+  return `[skills in use]\n${skills}`;
 }
 
 export function withExchanges(

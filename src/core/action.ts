@@ -105,6 +105,8 @@ interface LoadSkill extends OnSkill {
   readonly uncut?: boolean;
   /** Returns the text also if it was returned before, unless the caller keeps the whole conversation. */
   readonly again?: boolean;
+  /** For a person or the program, before the model asks: returns the text whatever is loaded, and so does the first load of the model. */
+  readonly preload?: boolean;
 }
 
 /** Lists names, sizes and kinds of a skill's files without opening them. */

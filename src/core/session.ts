@@ -16,6 +16,8 @@ export interface SessionSettings {
   /** Maximum number of loaded skills; the least recently used one is dropped. */
   readonly maxLoaded: number;
   readonly placement: Placement;
+  /** The caller keeps the whole conversation: loaded instructions are not sent again while they are active. */
+  readonly keepsConversation?: boolean;
 }
 
 /** Who requested it: the model, a person, or the calling program. */
@@ -33,6 +35,8 @@ export type SessionEvent =
       readonly digest: string;
       readonly askedBy: AskedBy;
       readonly lifetime: Lifetime;
+      /** It was loaded for the model, which has not loaded it itself. */
+      readonly isPreloaded?: boolean;
     }
   /** Requested again while the same content was active; answered with a note. */
   | { readonly type: 'skill-repeat'; readonly skill: string }
@@ -69,6 +73,8 @@ export interface LoadedSkill {
   readonly documents: DocumentSelection;
   /** Digests of the selected documents that were shown, by path. Others were too long for one answer, or unreadable. */
   readonly digests?: Readonly<Record<string, string>>;
+  /** It was loaded for the model, whose first load returns the text. */
+  readonly isPreloaded?: boolean;
   /** Repeated requests since it was last shown. */
   readonly repeats: number;
 }
@@ -118,9 +124,11 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
       return { ...state, failedInRequest: [], loaded: state.loaded.filter(({ lifetime }) => lifetime !== 'once') };
     case 'skill-load': {
       const before = findLoaded(state, event.skill.id);
-      const { skill, digest, askedBy, lifetime } = event;
+      const { type: _, ...load } = event;
       const { documents = [], digests } = before ?? {};
-      const loaded = [...others(state, skill.id), { skill, digest, askedBy, lifetime, documents, digests, repeats: 0 }];
+      const isKnown = before?.digest === load.digest && before.isPreloaded !== true;
+      const isPreloaded = load.isPreloaded === true && !isKnown ? true : undefined;
+      const loaded = [...others(state, load.skill.id), { ...load, isPreloaded, documents, digests, repeats: 0 }];
       return { ...state, loaded: loaded.slice(-state.settings.maxLoaded) };
     }
     case 'skill-repeat':

@@ -58,8 +58,6 @@ export interface ActionSettings {
   readonly approve: Approve | undefined;
   /** Answers for the rest of the run; child sessions share them. */
   readonly runAnswers: RunAnswers;
-  /** Loaded instructions are not sent again while they are active. */
-  readonly keepsConversation: boolean;
   /** Removes secrets from everything that is shown or recorded. */
   readonly redactor: Redactor;
   /** Absent: programs cannot be run. */

@@ -1,5 +1,5 @@
 /** Invocations of skills by a person: `/name arguments`. Arguments are substituted into the text like Claude Code does. */
-import { delimit, cleanText, type ActionFailed, type Observation, type OfType } from '#core';
+import { delimit, cleanText, type Action, type ActionFailed, type Observation, type OfType } from '#core';
 import { argumentNames } from '#skills';
 import { performAction } from './perform.ts';
 import type { ActionContext } from './action-context.ts';
@@ -8,6 +8,7 @@ import type { ActionContext } from './action-context.ts';
 export interface Invocation {
   readonly type: 'invoked';
   readonly loaded: OfType<Observation, 'skill-loaded'>;
+  readonly action: OfType<Action, 'load_skill'>;
   /** The text after the name. */
   readonly arguments: string;
   /** The instructions with substituted arguments, delimited. */
@@ -19,15 +20,16 @@ export interface Invocation {
 /** Parses `/name arguments`; returns nothing if the message is not an invocation. Skills that are hidden from the model can be invoked. */
 export async function invokeSkill(
   message: string,
-  context: ActionContext,
+  contextFor: (action: Action) => ActionContext,
 ): Promise<Invocation | ActionFailed | undefined> {
   const call = parseInvocation(message);
   if (call === undefined) return undefined;
-  // Loads without session state, because the arguments are new even if the content is not.
-  const fresh = { ...context, state: undefined };
-  const loaded = await performAction({ type: 'load_skill', skill: call.name }, fresh);
+  // A preload, because the arguments are new even if the content is not.
+  const action = { type: 'load_skill', skill: call.name, preload: true } as const;
+  const loaded = await performAction(action, contextFor(action));
   if (loaded.type === 'failed') return loaded;
-  const whole = await performAction({ type: 'load_skill', skill: call.name, whole: true }, fresh);
+  const wholeFile = { ...action, whole: true };
+  const whole = await performAction(wholeFile, contextFor(wholeFile));
   if (loaded.type !== 'skill-loaded' || whole.type !== 'skill-loaded') return undefined;
   const names = await argumentNames(whole.text);
   const { text, unfilled } = expandArguments(loaded.text, { text: call.arguments, names });
@@ -36,6 +38,7 @@ export async function invokeSkill(
   return {
     type: 'invoked',
     loaded,
+    action,
     arguments: call.arguments,
     text: delimit({ tag: 'skill_content', attributes, text }),
     unfilled,

@@ -64,6 +64,8 @@ export interface DeclaredLoad {
 interface CompactOptions {
   /** Estimated tokens of the result (default: 8,000). */
   readonly ceiling?: number;
+  /** Ids of the skills that stay loaded, where a recorded compaction is repeated (default: those that fit). */
+  readonly kept?: readonly string[];
 }
 
 /** One conversation over one snapshot of skills. Changes on disk do not affect the catalog or the tools of a running session. */
@@ -152,7 +154,7 @@ export function openSession(parts: SessionParts): Session {
   const observe = (action: Action, observation: Observation, askedBy: AskedBy, start: number): Observation => {
     if (observation.type === 'failed') return observeFailure(observation, start, findNamed(action));
     record({ type: 'action-end', action: action.type });
-    if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
+    if (observation.type === 'skill-loaded') observeLoad(observation, action, askedBy);
     if (observation.type === 'documents-selected') {
       const { skill, selected, digests } = observation;
       record({ type: 'documents-select', skill, selected, digests });
@@ -178,11 +180,13 @@ export function openSession(parts: SessionParts): Session {
     return isRepeated ? { ...observation, isTerminal: true } : observation;
   };
 
-  const observeLoad = (loaded: SkillLoaded, askedBy: AskedBy): void => {
+  const observeLoad = (loaded: SkillLoaded, action: Action, askedBy: AskedBy): void => {
     const { skill, status, report, documents, selected, digests } = loaded;
     if (status === 'repeated') record({ type: 'skill-repeat', skill: skill.id });
     else {
-      record({ type: 'skill-load', skill, digest: report.digest, askedBy, lifetime: settings.lifetime });
+      const { lifetime } = settings;
+      const isPreloaded = isPreload(action) ? true : undefined;
+      record({ type: 'skill-load', skill, digest: report.digest, askedBy, lifetime, isPreloaded });
       contents = withSkill(contents, loaded);
     }
     if (selected !== undefined) {
@@ -191,12 +195,13 @@ export function openSession(parts: SessionParts): Session {
     }
   };
 
-  const contextFor = (action: Action['type'], { askedBy = 'model', tool, signal }: PerformOptions): ActionContext => ({
+  const contextFor = (action: Action, { askedBy = 'model', tool, signal }: PerformOptions): ActionContext => ({
     ...actions,
     askedBy,
-    tool: toolName(vocabulary, action, tool),
+    tool: toolName(vocabulary, action.type, tool),
     signal,
-    state,
+    // What is loaded neither shortens a preload nor permits it.
+    state: isPreload(action) ? undefined : state,
     journal,
   });
 
@@ -217,7 +222,7 @@ export function openSession(parts: SessionParts): Session {
   const performNow = async (action: Action, options: PerformOptions, start: number): Promise<Observation> => {
     try {
       showCatalog();
-      const observation = await performAction(action, contextFor(action.type, options));
+      const observation = await performAction(action, contextFor(action, options));
       return observe(action, observation, options.askedBy ?? 'model', start);
     } catch (error) {
       return recordFailed(action, error);
@@ -257,8 +262,8 @@ export function openSession(parts: SessionParts): Session {
       const seen = new Map<string, DeclaredLoad>();
       const done: { readonly action: Action; readonly observation: SkillLoaded }[] = [];
       for (const load of loads) {
-        const action = { type: 'load_skill', ...load } as const;
-        const observation = await performAction(action, contextFor(action.type, { askedBy: 'program' }));
+        const action = { type: 'load_skill', ...load, preload: true } as const;
+        const observation = await performAction(action, contextFor(action, { askedBy: 'program' }));
         if (observation.type === 'failed') return observation;
         if (observation.type !== 'skill-loaded') continue;
         const before = seen.get(observation.skill.id);
@@ -278,11 +283,11 @@ export function openSession(parts: SessionParts): Session {
       return done.map(({ observation }) => observation);
     },
     async invoke(message) {
-      const invocation = await invokeSkill(message, contextFor('load_skill', { askedBy: 'person' }));
+      const invocation = await invokeSkill(message, (action) => contextFor(action, { askedBy: 'person' }));
       if (invocation === undefined || invocation.type === 'failed') return invocation;
-      const { loaded, text } = invocation;
+      const { loaded, action, text } = invocation;
       showCatalog();
-      observeLoad({ ...loaded, status: 'new' }, 'person');
+      observeLoad(loaded, action, 'person');
       show(fromFile(loaded.skill, text, loaded.report, 'invocation'));
       return invocation;
     },
@@ -301,10 +306,10 @@ export function openSession(parts: SessionParts): Session {
       record({ type: 'request-start', shown: [catalogContent(catalog), ...shown] });
       return text;
     },
-    compact({ ceiling = 8_000 } = {}) {
+    compact({ ceiling = 8_000, kept: recorded } = {}) {
       const active = activeContents(state, contents);
       const compaction = compactSession({ ceiling, active, vocabulary, planCatalog: parts.planCatalog });
-      const kept = compaction.skills.filter(({ form }) => form === 'whole').map(({ id }) => id);
+      const kept = recorded ?? compaction.skills.filter(({ form }) => form === 'whole').map(({ id }) => id);
       record({ type: 'session-compact', kept });
       const reasons = { body: 'compaction', document: 'compaction' } as const;
       show(catalogContent(compaction.catalog));
@@ -322,6 +327,10 @@ function toolName(
   called = tools.find((tool) => tool.action === action)?.name,
 ): string | undefined {
   return called === action || action === 'call_mcp_tool' ? undefined : called;
+}
+
+function isPreload(action: Action): boolean {
+  return action.type === 'load_skill' && action.preload === true;
 }
 
 /** What a refusal is about: the path, the command or the host of an action. */

@@ -24,7 +24,6 @@ type SkillAction = ActionOfKind<'skill'>;
 interface ReadingContext {
   readonly limits: ReadingLimits;
   readonly state: SessionState | undefined;
-  readonly keepsConversation: boolean;
 }
 
 export interface ReadingLimits {
@@ -76,9 +75,10 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const files = body.files.filter(({ path }) => path !== skill.file);
   const before = context.state?.loaded.find((one) => one.skill.id === skill.id);
 
-  const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
-  const known = loadStatus(before, body.report.digest, isKept);
-  const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
+  const { keepsConversation: isKept = false, placement } = context.state?.settings ?? {};
+  const known = loadStatus(before, body.report.digest, isKept || placement === 'system');
+  const isWanted = before?.isPreloaded === true || (action.again === true && !isKept);
+  const status = known === 'repeated' && isWanted && placement !== 'system' ? 'new' : known;
   const wanted = action.documents ?? before?.documents ?? [];
   const documents = chooseDocuments(skill, { files, unusable: body.unusable }, wanted, {
     // A caller that lost the instructions has lost the documents with them.

@@ -166,6 +166,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     lifetime: options.lifetime ?? configured.lifetime ?? 'turn',
     maxLoaded: options.maxLoaded ?? configured.max_loaded ?? 8,
     placement: options.placement ?? configured.placement ?? 'tool-results',
+    ...(options.keepsConversation === true ? { keepsConversation: true } : {}),
   };
   const execution =
     options.execution === undefined
@@ -262,7 +263,6 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     sandboxed: config.policy?.sandboxed ?? 'ask',
     approve: options.approve,
     runAnswers: (options.parent && RUN_ANSWERS.get(options.parent)) ?? openRunAnswers(),
-    keepsConversation: options.keepsConversation ?? false,
     execution: undefined,
     host: undefined,
     servers: undefined,

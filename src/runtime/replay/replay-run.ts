@@ -76,8 +76,8 @@ export interface Replay {
 }
 
 /**
- * Repeats the recorded actions in order and compares decisions and outcomes. Throws `run/invalid` if the folder is not a run. Turns and
- * requests are repeated; compactions are not.
+ * Repeats the recorded actions in order and compares decisions and outcomes. Throws `run/invalid` if the folder is not a run. Turns,
+ * requests and compactions are repeated.
  */
 export async function replayRun(options: ReplayOptions): Promise<Replay> {
   const { runtime, path, sealKey, signal } = options;
@@ -205,8 +205,10 @@ async function repeat(
   for (const step of recorded.steps) {
     options.signal?.throwIfAborted();
     if (step.type !== 'call') {
-      if (step.type === 'turn-start') session.startTurn();
-      else session.startRequest();
+      const { event } = step;
+      if (event.type === 'turn-start') session.startTurn();
+      else if (event.type === 'request-start') session.startRequest();
+      else session.compact(event);
       continue;
     }
     const reason = notRepeated(step, options);

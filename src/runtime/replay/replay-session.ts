@@ -11,6 +11,8 @@ import {
   type Decision,
   type JournalLine,
   type Observation,
+  type OfType,
+  type RunEvent,
   type SessionState,
   type VocabularyName,
   namedIsolation,
@@ -22,6 +24,8 @@ import type { ExecutionOptions } from '../execution/parts.ts';
 import type { Session } from '../session.ts';
 import type { SessionOptions } from '../start-session.ts';
 import type { AskedBy } from '../action-context.ts';
+
+type SessionEvent = OfType<RunEvent, 'session'>['event'];
 
 export interface ReplaySessionOptions {
   readonly isOwn: boolean;
@@ -116,7 +120,8 @@ export interface RecordedCall {
 
 /** An event between actions that affects later ones. */
 interface RecordedMoment {
-  readonly type: 'turn-start' | 'request-start';
+  readonly type: 'moment';
+  readonly event: OfType<SessionEvent, 'turn-start' | 'request-start' | 'session-compact'>;
 }
 
 export interface RecordedRun {
@@ -146,7 +151,8 @@ export function recordedRun(lines: Iterable<JournalLine>): RecordedRun {
     if (event.type === 'session') {
       const { event: inner } = event;
       if (inner.type === 'session-start') settings = inner.settings;
-      if (inner.type === 'turn-start' || inner.type === 'request-start') steps.push({ type: inner.type });
+      if (inner.type === 'turn-start' || inner.type === 'request-start' || inner.type === 'session-compact')
+        steps.push({ type: 'moment', event: inner });
     } else if (event.type === 'action') {
       const { call, action, tool, askedBy } = event;
       places.set(call, steps.length);

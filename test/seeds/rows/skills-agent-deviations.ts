@@ -74,7 +74,7 @@ export const DEVIATES: readonly SeedRow[] = [
 export const CHOICES: readonly Choice[] = [
   {
     theirs: 'a skill that is selected again',
-    ours: 'its body is in the context once; `openSkillTools` gives it to the request after a note, `mcp` to every request',
+    ours: '`run` and `chat` return its body once; `openSkillTools` gives it to the request after a note, `mcp` to every request',
     why: 'nothing is paid twice, unless the loop of another program may have dropped the body',
     test: 'test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run',
   },
