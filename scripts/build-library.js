@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
+import { argumentTypes } from './argument-types.js';
 import { doorFile, doors as partDoors } from './doors.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
@@ -22,9 +23,25 @@ const EXACT = ['core', 'client', 'mcp'];
 /** Imports that cost little. A chunk with another package or module of Node gets no further loaders. */
 const CHEAP = /^node:(?:buffer|crypto|events|fs|fs\/promises|os|path|timers\/promises|url|util)$/;
 
+const entryPoints = doors.map((door) => `src/${door}.ts`);
+const described = argumentTypes(doors);
+
+/** An entry point exports its functions with a check of their arguments. */
+function checkedExports(file) {
+  const types = described.get(path.basename(file, '.ts'));
+  const names = Object.keys(types.functions);
+  if (names.length === 0) return [];
+  return [
+    `import { ${names.map((name) => `${name} as ${name}$`).join(', ')} } from '${file}';`,
+    `import { checkedFunction } from 'src/core/check-arguments.ts';`,
+    `const described = ${JSON.stringify(types)};`,
+    ...names.map((name) => `export const ${name} = checkedFunction('${name}', described, ${name}$);`),
+  ];
+}
+
 const options = {
   absWorkingDir: project,
-  entryPoints: doors.map((door) => `src/${door}.ts`),
+  entryPoints,
   outdir: 'dist/lib',
   bundle: true,
   splitting: true,
@@ -50,7 +67,11 @@ const loaders = (added) => ({
       return { path: path.relative(project, file), namespace: 'loader' };
     });
     onLoad({ filter: /^/, namespace: 'loader' }, ({ path: file }) => ({
-      contents: [`export * from '${file}';`, ...(added.get(file) ?? []).map((name) => `import '${name}';`)].join('\n'),
+      contents: [
+        `export * from '${file}';`,
+        ...(entryPoints.includes(file) ? checkedExports(file) : []),
+        ...(added.get(file) ?? []).map((name) => `import '${name}';`),
+      ].join('\n'),
       resolveDir: project,
     }));
   },

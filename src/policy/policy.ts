@@ -1,4 +1,4 @@
-import { EFFECTS, printable, quoted, type Decision } from '#core';
+import { EFFECTS, invalidInput, printable, quoted, type Decision } from '#core';
 import type { SimpleCommand } from './command/command-words.ts';
 import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
 import {
@@ -165,7 +165,7 @@ export function narrowPolicy({ layers, grants }: Policy, more: readonly PolicyLa
 /** The strictest decision about anything that an action does. */
 export function decide(policy: Policy, accesses: readonly Access[]): Decision {
   const [first, ...rest] = accesses.map((access) => decideAccess(policy, access));
-  if (first === undefined) throw new TypeError('there is nothing to decide about');
+  if (first === undefined) throw invalidInput('the list of accesses is empty', 'at least one access');
   const decisions = [first, ...rest];
   const strictest = rest.reduce((a, b) => (outweighs(b, a) ? b : a), first);
   const risk = RISKS[Math.max(...decisions.map((decision) => RISKS.indexOf(decision.risk)))] ?? 'high';
