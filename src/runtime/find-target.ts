@@ -185,12 +185,15 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
   const used = names.find((offered) => offered.toLowerCase() === hidden?.name.toLowerCase());
   // A short list fits into the answer and saves the model a search.
   const isShort = near.length === 0 && names.length > 0 && names.length <= 12;
+  const spellings = names.filter((offered) => offered.toLowerCase() === key);
   const hint =
-    used !== undefined
-      ? `the folder ${quoted(bare)} declares the name ${quoted(used)}, and the skill of another folder is used for it`
-      : isShort
-        ? `the skills are ${names.join(', ')}`
-        : undefined;
+    spellings.length > 1
+      ? `the names ${spellings.join(', ')} differ only in case: spell the one you mean exactly`
+      : used !== undefined
+        ? `the folder ${quoted(bare)} declares the name ${quoted(used)}, and the skill of another folder is used for it`
+        : isShort
+          ? `the skills are ${names.join(', ')}`
+          : undefined;
   return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
     nearest: near,
     hint,

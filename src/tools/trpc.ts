@@ -92,7 +92,9 @@ const selectDocs: ToolRow = defineTool({
     const mode = toSelectMode(modeText);
     const documents = mode === 'clear' ? [] : toSelection(input);
     // Documents are of use only with the instructions, so selecting them loads the skill.
-    const isLoaded = offer.loaded().some(({ id, name }) => sameName(name, skill) || sameName(id, skill));
+    // A name that is offered as written is that skill, also beside one that differs in case.
+    const isSame = offer.skills.includes(skill.trim()) ? isEqual : sameName;
+    const isLoaded = offer.loaded().some(({ id, name }) => isSame(name, skill) || isSame(id, skill));
     if (!isLoaded) return [{ type: 'load_skill', skill, uncut: true, documents }];
     return [{ type: 'select_documents', skill, mode, documents, offset }];
   },
@@ -112,6 +114,10 @@ const selectDocs: ToolRow = defineTool({
 function toSelectMode(text = ''): OfType<Action, 'select_documents'>['mode'] {
   const mode = text.trim().toLowerCase();
   return mode === 'add' || mode === 'clear' ? mode : 'replace';
+}
+
+function isEqual(one: string, other: string): boolean {
+  return one === other.trim();
 }
 
 function sameName(one: string, other: string): boolean {

@@ -94,7 +94,7 @@ export interface ExplainedDirectory {
 
 /** All level 1 data: an immutable snapshot that one run can keep. */
 export interface SkillIndex {
-  /** The winning entry of each name. Sorted by name in code unit order, then by source. */
+  /** The winning entry of each name (`isShadowedBy`). Sorted by name in code unit order, then by source. */
   readonly skills: readonly SkillEntry[];
   /** `skills` and the shadowed entries, sorted by name without case, the winner of each name first. */
   readonly all: readonly SkillEntry[];
@@ -144,7 +144,7 @@ export function indexSkills({
   const skills: SkillEntry[] = [];
   const shadowed: ShadowedSkill[] = [];
   let repeats = 0;
-  let winner: Keyed | undefined;
+  let winners: Keyed[] = [];
   // Hashed incrementally, because the whole text would be as large as the index.
   let lines = '';
   // Counted loops here and below: in code that is not compiled yet, an iterator allocates an object per step.
@@ -156,12 +156,12 @@ export function indexSkills({
     const entry = toEntry(candidate, resolveVisibility(candidate, state));
     all.push(entry);
     if (candidate.sameAs !== undefined) repeats += 1;
-    if (winner?.key === item.key) {
-      shadowed.push(toShadowed(item, winner));
-    } else {
-      winner = item;
+    if (winners[0]?.key !== item.key) winners = [];
+    const winner = winners.find((one) => isSameName(one, item)) ?? winners.find(({ rank }) => rank !== item.rank);
+    if (winner === undefined) {
+      winners.push(item);
       skills.push(entry);
-    }
+    } else shadowed.push(toShadowed(item, winner));
     lines += hashedLine(item, entry);
     if (lines.length < HASHED_AT_ONCE) continue;
     hash.update(lines);
@@ -204,6 +204,25 @@ const PLAIN_NAME = /^[a-z0-9-]*$/;
 /** The key for comparing names, which ignores case and Unicode composition (REG-10). */
 export function nameKey(name: string): string {
   return PLAIN_NAME.test(name) ? name : name.normalize('NFC').toLowerCase();
+}
+
+function isSameName({ candidate: a }: Keyed, { candidate: b }: Keyed): boolean {
+  return a.head.name === b.head.name;
+}
+
+/**
+ * Whether an entry loses its name to a winner. Names that differ only in case are one name, except within a root: there `Demo` and `demo`
+ * are two skills, and a request has to spell the name as the skill does.
+ */
+export function isShadowedBy(entry: SkillEntry, winner: SkillEntry): boolean {
+  if (nameKey(entry.name) !== nameKey(winner.name)) return false;
+  return entry.name === winner.name || rootOf(entry) !== rootOf(winner);
+}
+
+/** The folder of the root that a skill was found in. */
+export function rootOf({ dir, group }: SkillEntry): string {
+  const folder = dir.slice(0, dir.lastIndexOf('/'));
+  return group === '' ? folder : folder.slice(0, -group.length);
 }
 
 interface Keyed {

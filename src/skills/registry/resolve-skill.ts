@@ -1,46 +1,70 @@
 /** Resolves a skill reference of a user or a model to its entry. */
-import { nameKey, type SkillIndex } from './index-skills.ts';
+import { nameKey, rootOf, type SkillIndex } from './index-skills.ts';
 import { nearest, type SkillEntry } from '#core';
 
 /**
  * Finds the entry for a reference: `name`, `source/name`, `group/name` (the whole group, its first or its last
  * folder, or the namespace of `name: org/skill-name`), `source/group/name`, each with or without `@version`, an id, or the name of its folder. Shadowed entries are found by all
- * but the bare name.
+ * but the bare name. Case is ignored, unless that leaves several skills of one root: then only the exact spelling finds one.
  */
 export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
-  const key = nameKey(reference.trim());
+  const written = reference.trim().normalize('NFC');
+  const key = nameKey(written);
   const from = source === undefined ? undefined : nameKey(source);
   const fits = (entry: SkillEntry): boolean => from === undefined || nameKey(entry.source) === from;
 
-  const named = entriesNamed(index, key).find(fits);
-  if (named !== undefined) return named;
+  const named = entriesNamed(index, key).filter(fits);
+  if (named.length > 0) return pickSpelling(named, written);
   const at = key.lastIndexOf('@');
   if (at > 0) {
     const version = key.slice(at + 1);
     const rest = key.slice(0, at);
     const ofVersion = (entry: SkillEntry): boolean => fits(entry) && nameKey(entry.meta['version'] ?? '') === version;
-    const exact = entriesNamed(index, rest).find(ofVersion) ?? qualified(index, rest, ofVersion);
+    const writtenRest = written.slice(0, written.lastIndexOf('@'));
+    const exact =
+      pickSpelling(entriesNamed(index, rest).filter(ofVersion), writtenRest) ??
+      qualified(index, rest, writtenRest, ofVersion);
     if (exact !== undefined) return exact;
   }
-  return qualified(index, key, fits) ?? inFolder(index, key, fits);
+  return qualified(index, key, written, fits) ?? inFolder(index, key, written, fits);
+}
+
+/** The first entry of a name; of several in its root that differ in case, the one that is spelled like the reference. */
+function pickSpelling(entries: readonly SkillEntry[], written: string): SkillEntry | undefined {
+  const [first] = entries;
+  if (first === undefined) return undefined;
+  const inRoot = entries.filter((entry) => rootOf(entry) === rootOf(first));
+  const spelled = inRoot.find(({ name }) => written === name || written.endsWith(`/${name}`));
+  return spelled ?? (inRoot.every(({ name }) => name === first.name) ? first : undefined);
 }
 
 /** Systems that go by folder names use a skill whose declared name differs. Two such folders are ambiguous. */
-function inFolder(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
-  const [only, ...more] = index.skills.filter(
-    (entry) => nameKey(entry.dir.slice(entry.dir.lastIndexOf('/') + 1)) === key && fits(entry),
-  );
+function inFolder(
+  index: SkillIndex,
+  key: string,
+  written: string,
+  fits: (entry: SkillEntry) => boolean,
+): SkillEntry | undefined {
+  const folderOf = ({ dir }: SkillEntry): string => dir.slice(dir.lastIndexOf('/') + 1);
+  const found = index.skills.filter((entry) => nameKey(folderOf(entry)) === key && fits(entry));
+  const spelled = found.filter((entry) => folderOf(entry) === written);
+  const [only, ...more] = found.length > 1 ? spelled : found;
   return more.length === 0 ? only : undefined;
 }
 
-function qualified(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
+function qualified(
+  index: SkillIndex,
+  key: string,
+  written: string,
+  fits: (entry: SkillEntry) => boolean,
+): SkillEntry | undefined {
   // A name may contain slashes itself, so every split is tried, the longest qualifier first.
   for (let cut = key.lastIndexOf('/'); cut > 0; cut = key.lastIndexOf('/', cut - 1)) {
     const qualifier = key.slice(0, cut);
     const entries = entriesNamed(index, key.slice(cut + 1)).filter(fits);
-    const entry =
-      entries.find(({ source }) => nameKey(source) === qualifier) ??
-      entries.find((candidate) => isInGroup(candidate, qualifier));
+    const ofSource = entries.filter(({ source }) => nameKey(source) === qualifier);
+    const inGroup = entries.filter((candidate) => isInGroup(candidate, qualifier));
+    const entry = pickSpelling(ofSource.length > 0 ? ofSource : inGroup, written);
     if (entry !== undefined) return entry;
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { compareText, type Profile, type SkillEntry } from '#core';
 import { sha256 } from '#platform';
-import { nameKey, sortSkills, type SkillIndex } from './index-skills.ts';
+import { isShadowedBy, nameKey, sortSkills, type SkillIndex } from './index-skills.ts';
 
 interface NameRule {
   /** By the rule of a system instead of the time of change, which copying a tree alters. With `folder`, each is called like its folder. */
@@ -22,11 +22,13 @@ function settleByRule(index: SkillIndex, rule: NonNullable<NameRule['rule']>): S
   const ordered = named.toSorted(compareFound);
   const skills: SkillEntry[] = [];
   const shadowed: SkillIndex['shadowed'][number][] = [];
-  let winner: Found | undefined;
+  let winners: Found[] = [];
   for (const one of ordered) {
     const { entry, root, sameAs } = one;
-    if (winner === undefined || nameKey(winner.entry.name) !== nameKey(entry.name)) {
-      winner = one;
+    if (nameKey(winners[0]?.entry.name ?? '') !== nameKey(entry.name)) winners = [];
+    const winner = winners.find((other) => sameAs === other.entry.dir || isShadowedBy(entry, other.entry));
+    if (winner === undefined) {
+      winners.push(one);
       skills.push(entry);
       continue;
     }
@@ -111,7 +113,11 @@ function settlePreferred(index: SkillIndex, isPreferred: (skill: SkillEntry) => 
   const [preferred, others] = [index.all.filter(isPreferred), index.all.filter((skill) => !isPreferred(skill))];
   // The winner of a name is the first of `all`, which is sorted by name.
   const all = [...preferred, ...others].toSorted((a, b) => compareText(nameKey(a.name), nameKey(b.name)));
-  const skills = all.filter(({ name }, at) => at === 0 || nameKey(all[at - 1]?.name ?? '') !== nameKey(name));
+  const skills: SkillEntry[] = [];
+  for (const skill of all) {
+    const same = skills.slice(skills.findLastIndex(({ name }) => nameKey(name) !== nameKey(skill.name)) + 1);
+    if (!same.some((winner) => isShadowedBy(skill, winner))) skills.push(skill);
+  }
   const lost = index.skills.filter((skill) => !skills.includes(skill));
   if (lost.length === 0) return index;
   const winners = new Map(skills.map(({ name, dir }) => [nameKey(name), dir] as const));

@@ -95,6 +95,30 @@ describe('conflicts', () => {
     ).toEqual(['project']);
   });
 
+  test('names of one root that differ in case are two skills, and only their spelling finds them', () => {
+    const made = index([
+      candidate('demo'),
+      candidate('Demo', { mtimeMs: 99 }),
+      candidate('demo', { root: USER }),
+      candidate('DEMO', { root: USER }),
+    ]);
+    expect(made.skills.map(({ dir }) => dir)).toEqual(['/p/Demo', '/p/demo']);
+    expect(made.shadowed.map(({ dir, by, reason }) => [dir, by, reason])).toEqual([
+      ['/u/DEMO', '/p/Demo', 'higher-root'],
+      ['/u/demo', '/p/demo', 'higher-root'],
+    ]);
+    const found = (reference: string): string | undefined => resolveSkill(made, reference)?.dir;
+    expect(['demo', 'Demo', 'DEMO', 'project/demo', 'project/DEMO', 'user/DEMO', 'user/Demo'].map(found)).toEqual([
+      '/p/demo',
+      '/p/Demo',
+      undefined,
+      '/p/demo',
+      undefined,
+      '/u/DEMO',
+      undefined,
+    ]);
+  });
+
   test('the same folder met again is shadowed by its first sight and not counted as found', () => {
     const { shadowed, report } = index([candidate('a'), candidate('a', { root: USER, sameAs: '/p/a' })]);
     expect(shadowed.map(({ by, reason }) => [by, reason])).toEqual([['/p/a', 'same-directory']]);
@@ -106,7 +130,7 @@ describe('order and hash', () => {
   test('skills are in code unit order whatever the order they were found in', () => {
     const made = ['b', 'a', 'B', 'ä', 'a-1', 'a1'].map((name) => candidate(name));
     const names = index(made).skills.map(({ name }) => name);
-    expect(names).toEqual(['B', 'a', 'a-1', 'a1', 'ä']);
+    expect(names).toEqual(['B', 'a', 'a-1', 'a1', 'b', 'ä']);
     expect(index(made.toReversed()).indexHash).toBe(index(made).indexHash);
   });
 
