@@ -69,6 +69,13 @@ export interface ModelAnswer {
   readonly usage: ModelUsage;
   /** Failed attempts before this answer. */
   readonly retries: number;
+  /** As the server reports it: a server may answer with another model than the one that was asked. */
+  readonly servedBy?: ServingModel;
+}
+
+interface ServingModel {
+  readonly model?: string;
+  readonly fingerprint?: string;
 }
 
 /** Absent if the provider does not report it. */

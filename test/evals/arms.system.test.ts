@@ -5,8 +5,10 @@ import { describe, expect, test } from 'vitest';
 
 import type { EvalCase } from '../../src/evals/cases/case.ts';
 import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { verdictOf } from '../../src/evals/report/report.ts';
 import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
+import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { load, makeCase, thinking, writeSkills } from './eval-world.ts';
 
@@ -110,7 +112,13 @@ describe('the arms of an attempt run one after the other', () => {
 
   test('a server that only answers the first of two requests, or stops answering, makes no skill better', async () => {
     const odd = counting((run) => run % 2 === 0);
-    expect(verdict(await evaluate(setUp({ model: odd.model, concurrency: 1 })))).toBe('no clear difference');
+    const report = await evaluate(setUp({ model: odd.model, concurrency: 1 }));
+    expect([verdict(report), findVerdict(report).warnings]).toEqual([
+      'no clear difference',
+      [
+        'the order matters: of 12 turns the first run passed 12 times, the second 0 times; the server changes, or remembers',
+      ],
+    ]);
     const late = counting((run) => run < 11);
     expect(verdict(await evaluate(setUp({ model: late.model, concurrency: 1 })))).toBe('no clear difference');
   });
@@ -161,5 +169,125 @@ describe('stored results of a live model', () => {
       (topic) => new Set(report.results.filter((one) => one.case === topic).map((one) => one.turn?.id)).size,
     );
     expect(byCase).toEqual(TOPICS.map(() => 1));
+  });
+});
+
+describe('both arms', () => {
+  test('show the same paths, and a path of the model reaches the files of its own arm', async () => {
+    const skills = writeSkills(path.join(scratch(), 'skills'), ['tables', 'notes']);
+    const seen = new Map<boolean, string[]>();
+    const dirs = new Set<string>();
+    const model = thinking((_asked, turn, { system, messages }) => {
+      const isWith = hasSkill(system);
+      const texts = messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+      seen.set(isWith, [...(seen.get(isWith) ?? []), ...texts]);
+      for (const [, dir = ''] of texts.join('\n').matchAll(/dir="([^"]*)"/g)) dirs.add(dir);
+      if (turn === 0) return load('notes');
+      return turn === 1 ? { calls: [['list_resources', { skill: 'notes' }]] } : { text: [...dirs].join(' ') };
+    });
+    const { results } = await evaluate(setUp({ model, skills, cases: different().slice(0, 2) }));
+    expect([...dirs]).toEqual(['/evaluation/skills/notes']);
+    expect(seen.get(true)).toEqual(seen.get(false));
+    // The record has the real paths.
+    expect(results.every(({ answer }) => !answer.includes('/evaluation/') && answer.endsWith('/notes'))).toBe(true);
+  });
+
+  test('of one version are identical: nothing to compare', async () => {
+    const { model } = counting(() => true);
+    const report = await evaluate(setUp({ model, cases: different({ skills: { target: 'absent', folders: [] } }) }));
+    expect(verdict(report)).toBe('identical, nothing to compare: the skills of both arms are the same');
+  });
+});
+
+describe('the model that answered', () => {
+  /** A server that names what answered, by the number of the run and the arm. */
+  const serving = (
+    name: (run: number, isWith: boolean) => { readonly model?: string; readonly fingerprint?: string },
+  ) => {
+    const { model, runs } = counting((_run, isWith) => isWith);
+    return {
+      ...model,
+      open() {
+        const own = model.open();
+        return {
+          ...own,
+          async call(...[request, options]: Parameters<typeof own.call>) {
+            const answer = await own.call(request, options);
+            return { ...answer, servedBy: name(runs.length - 1, hasSkill(request.system)) };
+          },
+        };
+      },
+    };
+  };
+
+  test('must be the same in both arms', async () => {
+    const model = serving((_run, isWith) => ({ model: isWith ? 'large' : 'small' }));
+    const report = await evaluate(setUp({ model }));
+    expect(verdict(report)).toBe('different models answered in 12 of 12 attempts: large against small');
+    expect(report.results[0]?.model.served).toEqual({ models: ['large'], fingerprints: [] });
+    expect(verdictOf(report).type).toBe('invalid');
+  });
+
+  test('must be the same also if only a few attempts differ', async () => {
+    const model = serving((run, isWith) => ({ model: isWith && run > 20 ? 'large' : 'small' }));
+    expect(verdict(await evaluate(setUp({ model, concurrency: 1 })))).toMatch(
+      /^different models answered in [1-9] of 12/,
+    );
+  });
+
+  test('must have a fingerprint in common', async () => {
+    const model = serving((_run, isWith) => ({ model: 'small', fingerprint: isWith ? 'fp_2' : 'fp_1' }));
+    expect(verdict(await evaluate(setUp({ model })))).toBe('the system fingerprints differ: fp_2 against fp_1');
+  });
+
+  test('is named if it changes for both', async () => {
+    const model = serving((run) => ({ model: 'small', fingerprint: run < 11 ? 'fp_1' : 'fp_2' }));
+    const report = await evaluate(setUp({ model, concurrency: 1 }));
+    expect([verdict(report), findVerdict(report).warnings]).toEqual([
+      'better',
+      ['the system fingerprint of the server changed during the evaluation: fp_1, fp_2'],
+    ]);
+  });
+});
+
+describe('time limits', () => {
+  const slow = (isSlow: (isWith: boolean, topic: string) => boolean) =>
+    thinking((asked, turn, { system }) => {
+      const isWith = hasSkill(system);
+      if (turn === 0 && isWith) return load('tables');
+      return isSlow(isWith, topicOf(asked)) ? new Promise<never>(() => undefined) : { text: 'right' };
+    });
+
+  test('of the baseline make no skill better', async () => {
+    const report = await evaluate(setUp({ model: slow((isWith) => !isWith), timeoutMs: 1500, concurrency: 12 }));
+    const [compared] = report.comparisons;
+    expect([verdict(report), compared?.late, compared?.difference.mean]).toEqual([
+      'no clear difference',
+      { of: 0, against: 12 },
+      1,
+    ]);
+    expect(findVerdict(report).warnings).toEqual([
+      '"better" only because of time limits: with 0, without 12 of 12 attempts ran out of time; raise the limit',
+    ]);
+  });
+
+  test('of the skill make it no worse, but fail its cases', async () => {
+    const report = await evaluate(setUp({ model: slow((isWith) => isWith), timeoutMs: 1500, concurrency: 12 }));
+    expect([verdict(report), report.comparisons[0]?.lateVerdict, verdictOf(report).type]).toEqual([
+      'no clear difference',
+      'worse',
+      'failed',
+    ]);
+  });
+
+  test('change no verdict that holds without them', async () => {
+    const model = thinking((asked, turn, { system }) => {
+      const isWith = hasSkill(system);
+      if (turn === 0 && isWith) return load('tables');
+      if (!isWith && topicOf(asked) === 'apples') return new Promise<never>(() => undefined);
+      return { text: isWith ? 'right' : 'wrong' };
+    });
+    const report = await evaluate(setUp({ model, timeoutMs: 3000, concurrency: 12 }));
+    expect([verdict(report), findVerdict(report).warnings]).toEqual(['better', []]);
   });
 });

@@ -277,3 +277,29 @@ test('Google: the signature of a call goes back with it', async () => {
   await google.close();
   expect(JSON.stringify(google.requests[1]?.body)).toContain('signed-by-the-model');
 });
+
+test.each(['streamed', 'whole'])(
+  'the model and the fingerprint that the server names are part of a %s answer',
+  async (way) => {
+    const named = { model: 'm-2026-11', system_fingerprint: 'fp_7' };
+    const other = await serve((response) => {
+      const whole = { ...Object(completion('hello')), ...named };
+      if (way === 'whole') return sendJson(response, whole);
+      const piece = {
+        id: 'c1',
+        created: 1,
+        ...named,
+        choices: [{ index: 0, delta: { content: 'hello' }, finish_reason: 'stop' }],
+      };
+      return startStream(response).end(`data: ${JSON.stringify(piece)}\n\n`);
+    });
+    try {
+      const model = await openModel({ provider: 'openai-compatible', model: 'm', baseUrl: other.url });
+      const listening = way === 'streamed' ? { onDelta: () => undefined } : {};
+      const answer = await model.call(REQUEST, { signal: new AbortController().signal, ...listening });
+      expect([answer.text, answer.servedBy]).toEqual(['hello', { model: 'm-2026-11', fingerprint: 'fp_7' }]);
+    } finally {
+      await other.close();
+    }
+  },
+);

@@ -12,7 +12,9 @@ export interface StoredRun extends RecordedRun {
   readonly attempt: number;
   readonly way: ModelWay;
   readonly answers?: string;
+  readonly served?: CaseResult['model']['served'];
   readonly given?: CaseResult['given'];
+  readonly turn?: CaseResult['turn'];
 }
 
 /** Returns one result per run, in order. A run of an unknown case and a folder without a whole run are errors. */
@@ -50,10 +52,11 @@ export async function gradeStored(run: StoredRun, one: EvalCase, options: GradeO
   }
 }
 
-function emptyResult({ folder, arm, attempt, way, answers, given }: StoredRun, evalCase: CaseHead): CaseResult {
+function emptyResult(stored: StoredRun, evalCase: CaseHead): CaseResult {
+  const { folder, arm, attempt, way, answers, served, given, turn } = stored;
   return {
-    ...ungradedResult({ evalCase, arm, attempt }, { id: '', way, answers }),
+    ...ungradedResult({ evalCase, arm, attempt }, { id: '', way, answers, ...defined({ served }) }),
     run: folder,
-    ...defined({ given }),
+    ...defined({ given, turn }),
   };
 }

@@ -119,14 +119,16 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
   for (const { run, ...result } of readStoredResults(results))
     if (run !== undefined) last.set(JSON.stringify([result.case, result.arm, result.attempt]), { ...result, run });
   // The folder of an evaluation may have been moved or copied from another machine.
-  return [...last.values()].map(({ run, case: id, arm, attempt, model, given }) => ({
+  return [...last.values()].map(({ run, case: id, arm, attempt, model, given, turn }) => ({
     folder: [path.join(folder, 'runs', path.basename(run))].find(isPresent) ?? run,
     case: id,
     arm,
     attempt,
     way: model.way,
     answers: model.answers,
+    served: model.served,
     given,
+    turn,
     readOutput: storedFiles(path.join(folder, 'outputs', path.basename(run))),
   }));
 }

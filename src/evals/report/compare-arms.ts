@@ -15,7 +15,8 @@ import {
   type ComparisonGaps,
   type NoComparison,
 } from './result.ts';
-import { countText } from '#core';
+import { countText, defined, stableJson } from '#core';
+import { findOrderEffect, findOtherModel, isLate } from './arm-doubts.ts';
 import { compareCosts } from './costs.ts';
 import { groupSameRequests, toAskedCase } from './same-requests.ts';
 import { compareCases, type CaseDifference } from '../statistics/case-differences.ts';
@@ -62,6 +63,11 @@ export function compareArms(
   const more = differing.filter((key) => !key.startsWith(SKILL));
   if (more.length > 0)
     return { of, against, reason: `the arms differ in more than the skill: ${more.join(', ')}`, excluded };
+  if (excluded.cases.length > 0 && excluded.cases.length === cases.length)
+    if (excluded.cases.every(({ reason }) => reason === IDENTICAL))
+      return { of, against, reason: `identical, nothing to compare: ${IDENTICAL}`, excluded };
+  const other = findOtherModel(compared.map((one) => one.results));
+  if (other !== undefined) return { of, against, reason: other, excluded };
   const lacking = (['of', 'against'] as const).filter((side) =>
     compared.every(({ outcomes }) => outcomes[side].every((one) => one === undefined)),
   );
@@ -79,8 +85,24 @@ export function compareArms(
       return known === undefined ? [] : [toAskedCase(known)];
     }),
   );
-  const byId = new Map(compared.map((one) => [one.case, measureCase(one, skills.size === 0 ? undefined : isUsed)]));
-  const units = groups.map((ids) => meanOf(ids.flatMap((id) => byId.get(id) ?? [])));
+  const measure = (mayPass: (result: CaseResult) => boolean): readonly CaseDifference[] => {
+    const credited = skills.size === 0 ? undefined : isUsed;
+    const byId = new Map(compared.map((one) => [one.case, measureCase(one, credited, mayPass)]));
+    return groups.map((ids) => meanOf(ids.flatMap((id) => byId.get(id) ?? [])));
+  };
+  const units = measure(isLate);
+  const result = compareCases(units, looks);
+  const late = (side: 'of' | 'against'): number => compared.flatMap((one) => one.results[side].filter(isLate)).length;
+  // The verdict if every late attempt is a failure and nothing else.
+  const strict =
+    late('of') + late('against') === 0 || result.p < 0.05
+      ? result
+      : compareCases(
+          measure(() => false),
+          looks,
+        );
+  const lateVerdict =
+    strict.p < 0.05 && result.p >= 0.05 ? (strict.difference.low > 0 ? 'better' : 'worse') : undefined;
   // A case of which an arm shows nothing is neither better nor worse.
   const seen = new Set(compared.filter(isSeenTwice).map((one) => one.case));
   const paired = units.filter((_, at) => groups[at]?.some((id) => seen.has(id)));
@@ -97,9 +119,11 @@ export function compareArms(
     pairs: outcomes('of').length,
     passed: count(true),
     missing: count(undefined),
+    late: { of: late('of'), against: late('against') },
+    ...defined({ lateVerdict, order: findOrderEffect(compared) }),
     better: paired.filter(({ seen }) => seen > 0).length,
     worse: paired.filter(({ seen }) => seen < 0).length,
-    ...compareCases(units, looks),
+    ...result,
     method: looks === 1 ? 'fixed' : 'sequential',
     differing,
     used: skills.size === 0 ? undefined : { count: mine.filter(isUsed).length, of: mine.length },
@@ -123,7 +147,7 @@ function readCase(
   kinds: ReadonlySet<CheckKind>,
 ): ComparedCase | { readonly case: string; readonly reason: string } {
   const all = [...results.of, ...results.against];
-  const reason = sameAnswers(results.of, results.against);
+  const reason = sameAnswers(results.of, results.against) ?? (isIdentical(results) ? IDENTICAL : undefined);
   if (reason !== undefined) return { case: id, reason };
   if (all.every(({ status }) => status === 'skipped')) return { case: id, reason: all[0]?.reason ?? 'skipped' };
   const checks = judgedChecks(all, kinds);
@@ -137,6 +161,16 @@ function readCase(
       return result && readOutcome(result, checks);
     });
   return { case: id, results, outcomes: { of: outcomes(results.of), against: outcomes(results.against) }, checks };
+}
+
+const IDENTICAL = 'the skills of both arms are the same';
+
+function isIdentical({ of, against }: Sides<readonly CaseResult[]>): boolean {
+  const pairs = of.flatMap(({ attempt, given }) => {
+    const other = against.find((result) => result.attempt === attempt)?.given;
+    return given === undefined || other === undefined ? [] : [[given, other] as const];
+  });
+  return pairs.length > 0 && pairs.every(([mine, theirs]) => stableJson(mine) === stableJson(theirs));
 }
 
 function sameAnswers(of: readonly CaseResult[], against: readonly CaseResult[]): string | undefined {
@@ -185,19 +219,24 @@ function findDifferences(cases: readonly ComparedCase[]): readonly string[] {
 function measureCase(
   { results, outcomes }: ComparedCase,
   isUsed: ((result: CaseResult) => boolean) | undefined,
+  mayPass: (result: CaseResult) => boolean,
 ): CaseDifference {
-  const [of, against] = [readRate(outcomes.of), readRate(outcomes.against)];
+  const rate = (side: 'of' | 'against') => readRate(outcomes[side], results[side].filter(mayPass).length);
+  const [of, against] = [rate('of'), rate('against')];
   const low = of.low - against.high;
   const hasCredit = isUsed === undefined || results.of.some(isUsed);
   return { seen: of.seen - against.seen, low: hasCredit ? low : Math.min(0, low), high: of.high - against.low };
 }
 
-/** The pass rate, and its bounds if all missing attempts failed or passed. */
-function readRate(outcomes: readonly (boolean | undefined)[]): Readonly<Record<'seen' | 'low' | 'high', number>> {
+/** The pass rate, and its bounds if all missing and late attempts failed or passed. */
+function readRate(
+  outcomes: readonly (boolean | undefined)[],
+  late: number,
+): Readonly<Record<'seen' | 'low' | 'high', number>> {
   const passed = outcomes.filter((one) => one === true).length;
   const missing = outcomes.filter((one) => one === undefined).length;
   const [all, known] = [Math.max(1, outcomes.length), outcomes.length - missing];
-  return { seen: known === 0 ? 0.5 : passed / known, low: passed / all, high: (passed + missing) / all };
+  return { seen: known === 0 ? 0.5 : passed / known, low: passed / all, high: (passed + missing + late) / all };
 }
 
 function meanOf(cases: readonly CaseDifference[]): CaseDifference {

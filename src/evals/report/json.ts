@@ -34,7 +34,7 @@ function storedProblem(value: unknown): string | undefined {
 type Shape = keyof typeof NAMES | readonly [Shape] | { readonly [key: string]: Shape };
 
 const RATE: Shape = { count: 'number', of: 'number', low: 'number', high: 'number' };
-const MODEL: Shape = { id: 'string', way: 'string' };
+const MODEL: Shape = { id: 'string', way: 'string', 'served?': { models: ['string'], fingerprints: ['string'] } };
 const RATES = { precision: RATE, recall: RATE } as const;
 
 const SCORE = { ...RATES, f1: 'number', 'f1Interval?': { low: 'number', high: 'number' } } as const;

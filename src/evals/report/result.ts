@@ -112,6 +112,8 @@ export interface AnsweringModel {
   readonly way: ModelWay;
   /** Digest of scripted or recorded answers, to tell whether two arms got the same. */
   readonly answers?: string;
+  /** What the server says answered, each name once; absent if it says nothing. */
+  readonly served?: Readonly<Record<'models' | 'fingerprints', readonly string[]>>;
 }
 
 /** An attempt, with the part of its case that its results repeat. */
@@ -225,6 +227,12 @@ export interface Comparison {
   readonly passed: { readonly of: number; readonly against: number };
   /** Attempts in each arm that the harness or the network broke. The interval and p hold whatever they would have been. */
   readonly missing: { readonly of: number; readonly against: number };
+  /** Attempts in each arm that ran out of time. They failed, but the interval and p hold also if they would have passed with more time. */
+  readonly late: { readonly of: number; readonly against: number };
+  /** The verdict if late attempts were failures beyond doubt, where it is another one. */
+  readonly lateVerdict?: 'better' | 'worse';
+  /** Passes of the first and the second run of a turn; absent unless they differ by more than chance. */
+  readonly order?: Readonly<Record<'first' | 'second' | 'of', number>>;
   /** Cases that pass more often, or less often, in `of`. */
   readonly better: number;
   readonly worse: number;

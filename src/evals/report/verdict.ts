@@ -10,6 +10,7 @@ import {
   totalsText,
   verdictOfDifference,
 } from './report-text.ts';
+import { listDoubts } from './arm-doubts.ts';
 import { numberText } from './cost-text.ts';
 import { makeReport, verdictOf, type Thresholds } from './report.ts';
 import { groupBy, type EvalReport, type Verdict } from './result.ts';
@@ -28,7 +29,12 @@ export function withVerdict(report: EvalReport, thresholds: Thresholds, warnings
 const STOPPED = 'the evaluation was stopped before all cases ran';
 
 function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): Verdict {
-  return { ...judgeReport(report, thresholds), warnings, ...defined({ skills: judgeSkills(report, thresholds) }) };
+  const doubts = [...listDoubts(report), ...warnings];
+  return {
+    ...judgeReport(report, thresholds),
+    warnings: doubts,
+    ...defined({ skills: judgeSkills(report, thresholds) }),
+  };
 }
 
 /** The verdict on each skill is that of a report with its cases alone; undefined if no case names its skill. */

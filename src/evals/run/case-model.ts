@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync } from 'node:fs';
 
 import type { EvalCase } from '../cases/case.ts';
 import type { AnsweringModel, ModelWay } from '../report/result.ts';
-import { stableJson, type Model, type ModelAnswer, type ModelDelta } from '#core';
+import { defined, stableJson, type Model, type ModelAnswer, type ModelDelta } from '#core';
 import { openScript, recordCassette, replayCassette } from '#model';
 import { sha256 } from '#platform';
 import type { Job } from './suite-jobs.ts';
@@ -21,6 +21,8 @@ export interface CaseModel extends AnsweringModel {
   /** Distinguishes this model from others in the cache key. */
   readonly identity: string;
   failures(): readonly string[];
+  /** What the server said answered so far. */
+  servedBy(): AnsweringModel['served'];
   /** Throws if scripted or recorded answers are left. */
   assertDone(): void;
 }
@@ -51,8 +53,10 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
-  const opened = suite.open();
-  const identity = `${way} ${identifyModel(opened)}`;
+  const own = suite.open();
+  // Both arms show the same paths: those of the copies differ.
+  const opened = showing(hiding(own, portable), portable);
+  const identity = `${way} ${identifyModel(own)}`;
   if (file === undefined) return watched(opened, { id, way, identity, assertDone: () => undefined });
   // Replaces the cassette when the run ends, so that an interrupted run keeps the old one.
   const recording = `${file}.recording`;
@@ -71,7 +75,31 @@ export function answersFor({ answers }: Pick<EvalCase, 'answers'>, suite: unknow
   return answers?.type === 'script' && answers.isHarnessCheck === true && suite !== undefined ? undefined : answers;
 }
 
-/** Maps recorded paths in answers to the paths of this run. */
+/** Shows placeholders to a model instead of the paths of this run. */
+function hiding(model: Model, { hidePaths: hide }: PortableText): Model {
+  return {
+    ...model,
+    call: ({ system, messages, ...rest }, options) =>
+      model.call(
+        {
+          ...rest,
+          system: hide(system),
+          messages: messages.map((message) =>
+            message.role === 'assistant'
+              ? {
+                  ...message,
+                  content: hide(message.content),
+                  toolCalls: message.toolCalls.map((call) => ({ ...call, input: hide(call.input) })),
+                }
+              : { ...message, content: hide(message.content) },
+          ),
+        },
+        options,
+      ),
+  };
+}
+
+/** Maps placeholders in answers to the paths of this run. */
 function showing(model: Model, { show }: PortableText): Model {
   const shown = (answer: ModelAnswer): ModelAnswer => ({
     ...answer,
@@ -81,10 +109,42 @@ function showing(model: Model, { show }: PortableText): Model {
   return {
     ...model,
     async call(request, { onDelta, ...options }) {
-      const heard = onDelta && ((delta: ModelDelta): void => onDelta({ ...delta, text: show(delta.text) }));
-      return shown(await model.call(request, { ...options, onDelta: heard }));
+      const stream = onDelta && showStream(show, onDelta);
+      const answer = await model.call(request, { ...options, ...defined({ onDelta: stream?.take }) });
+      stream?.end();
+      return shown(answer);
     },
   };
+}
+
+/** A placeholder may be spread over several deltas: what may be the start of one is held back. */
+function showStream(show: PortableText['show'], onDelta: (delta: ModelDelta) => void) {
+  const held = new Map<string, ModelDelta>();
+  const tell = (delta: ModelDelta): void => {
+    if (delta.text !== '') onDelta({ ...delta, text: show(delta.text) });
+  };
+  return {
+    take(delta: ModelDelta): void {
+      const key = delta.type === 'text' ? '' : delta.id;
+      const text = `${held.get(key)?.text ?? ''}${delta.text}`;
+      const kept = startOfMark(text);
+      held.set(key, { ...delta, text: text.slice(text.length - kept) });
+      tell({ ...delta, text: text.slice(0, text.length - kept) });
+    },
+    end(): void {
+      for (const delta of held.values()) tell(delta);
+    },
+  };
+}
+
+/** The length of the longest end of a text that is the start of a placeholder. */
+function startOfMark(text: string): number {
+  const lengths = [SKILLS_MARK, PROJECT_MARK].flatMap((mark) =>
+    Array.from({ length: mark.length - 1 }, (_, place) => place + 1).filter((length) =>
+      text.endsWith(mark.slice(0, length)),
+    ),
+  );
+  return Math.max(0, ...lengths);
 }
 
 /** `a.jsonl` for the first attempt with the skill, `a.2.jsonl` for the second, `a.without.jsonl` for the first without it. */
@@ -93,16 +153,25 @@ export function cassetteFile(file: string, { arm, attempt }: Pick<Job, 'arm' | '
   return parts.length === 0 ? file : file.replace(/(\.[^./\\]*)?$/, (end) => `.${parts.join('.')}${end}`);
 }
 
-function watched(model: Model, rest: Omit<CaseModel, 'model' | 'failures'>): CaseModel {
+function watched(model: Model, rest: Omit<CaseModel, 'model' | 'failures' | 'servedBy'>): CaseModel {
   const failures: string[] = [];
+  const [models, fingerprints] = [new Set<string>(), new Set<string>()];
   return {
     ...rest,
     failures: () => failures,
+    servedBy: () =>
+      models.size + fingerprints.size === 0
+        ? undefined
+        : { models: [...models].toSorted(), fingerprints: [...fingerprints].toSorted() },
     model: {
       ...model,
       async call(request, options) {
         try {
-          return await model.call(request, options);
+          const answer = await model.call(request, options);
+          const { model: name, fingerprint } = answer.servedBy ?? {};
+          if (name !== undefined) models.add(name);
+          if (fingerprint !== undefined) fingerprints.add(fingerprint);
+          return answer;
         } catch (error) {
           if (!options.signal.aborted) failures.push(error instanceof Error ? error.message : String(error));
           throw error;
@@ -115,6 +184,7 @@ function watched(model: Model, rest: Omit<CaseModel, 'model' | 'failures'>): Cas
 /** Replaces paths and durations by placeholders, so that a cassette recorded on one machine replays on another. */
 interface PortableText {
   readonly hide: (text: string) => string;
+  readonly hidePaths: (text: string) => string;
   /** Inserts the paths of this run into a recorded text. */
   readonly show: (text: string) => string;
 }
@@ -126,12 +196,10 @@ const DURATION = /(duration_ms\\*"\s*:\s*)\d+/g;
 
 /** `skills` and `project` are the folders of the run. */
 export function portableText({ skills, project }: Readonly<Record<'skills' | 'project', string>>): PortableText {
+  const hidePaths = (text: string): string => text.replaceAll(skills, SKILLS_MARK).replaceAll(project, PROJECT_MARK);
   return {
-    hide: (text) =>
-      text
-        .replaceAll(skills, SKILLS_MARK)
-        .replaceAll(project, PROJECT_MARK)
-        .replaceAll(DURATION, (_, start: string) => `${start}0`),
+    hidePaths,
+    hide: (text) => hidePaths(text).replaceAll(DURATION, (_, start: string) => `${start}0`),
     show: (text) => text.replaceAll(SKILLS_MARK, skills).replaceAll(PROJECT_MARK, project),
   };
 }

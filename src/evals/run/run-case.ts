@@ -6,7 +6,7 @@ import { isSystemError, makeFolders, timerMs } from '#platform';
 import { runAgent, type AgentResult } from '#agent';
 import type { EvalCase } from '../cases/case.ts';
 import { ungradedResult, type CaseResult } from '../report/result.ts';
-import { printable, type Executor, type Model } from '#core';
+import { defined, printable, type Executor, type Model } from '#core';
 import type { Runtime, Session } from '#runtime';
 import type { CheckerCheck, CheckerEnd, RunChecker } from '../grade/checker.ts';
 import { CHECKER_MS, gradeFolder, type RecordedRun } from '../grade/grade-run.ts';
@@ -201,6 +201,6 @@ export async function gradeAttempt(
 
 const NOT_RUN: CheckerEnd = { type: 'broken', reason: 'the checker did not run' };
 
-function emptyResult({ model: { id, way, answers }, ...job }: Attempt): CaseResult {
-  return ungradedResult(job, { id, way, answers });
+function emptyResult({ model: { id, way, answers, servedBy }, ...job }: Attempt): CaseResult {
+  return ungradedResult(job, { id, way, answers, ...defined({ served: servedBy() }) });
 }

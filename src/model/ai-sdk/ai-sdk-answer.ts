@@ -29,7 +29,7 @@ export interface AnswerOptions {
 export type PlainAnswer = Omit<ModelAnswer, 'retries'>;
 
 export function readAnswer(
-  { content, finishReason, usage }: LanguageModelV3GenerateResult,
+  { content, finishReason, usage, response }: LanguageModelV3GenerateResult,
   { limits, onMetadata }: Omit<AnswerOptions, 'onDelta' | 'hide'>,
 ): PlainAnswer {
   const size = counter(limits);
@@ -49,7 +49,22 @@ export function readAnswer(
   }
   // Some libraries accept any object as an answer with all fields missing.
   if (text === '' && toolCalls.length === 0 && isUnfinished(finishReason)) throw problemError(unreadable());
-  return { text, toolCalls, finish: toFinish(finishReason, toolCalls.length > 0), usage: toUsage(usage) };
+  const finish = toFinish(finishReason, toolCalls.length > 0);
+  const served = toServedBy(response?.modelId, readFingerprint(response?.body));
+  return { text, toolCalls, finish, usage: toUsage(usage), ...served };
+}
+
+const MOST_NAME = 200;
+
+function toServedBy(model: string | undefined, fingerprint: string | undefined): Pick<PlainAnswer, 'servedBy'> {
+  if (model === undefined && fingerprint === undefined) return {};
+  return { servedBy: defined({ model: model?.slice(0, MOST_NAME), fingerprint: fingerprint?.slice(0, MOST_NAME) }) };
+}
+
+/** The library does not pass it on, but shows what the server sent. */
+function readFingerprint(body: unknown): string | undefined {
+  const found = isObject(body) ? body['system_fingerprint'] : undefined;
+  return typeof found === 'string' && found !== '' ? found : undefined;
 }
 
 type Part = LanguageModelV3StreamPart;
@@ -80,6 +95,8 @@ function growingAnswer({ limits, onDelta, onMetadata }: AnswerOptions): GrowingA
     if (text !== '') onDelta({ type: 'tool-input', id, name, text });
   });
   let answer = '';
+  let model: string | undefined;
+  let fingerprint: string | undefined;
   const take: GrowingAnswer['take'] = (part) => {
     switch (part.type) {
       case 'text-delta':
@@ -105,13 +122,20 @@ function growingAnswer({ limits, onDelta, onMetadata }: AnswerOptions): GrowingA
         calls.complete(part.toolCallId, part.input);
         if (part.providerMetadata !== undefined) onMetadata(part.toolCallId, part.providerMetadata);
         break;
+      case 'response-metadata':
+        model = part.modelId ?? model;
+        break;
+      case 'raw':
+        fingerprint = readFingerprint(part.rawValue) ?? fingerprint;
+        break;
       default:
         break;
     }
   };
   const finished: GrowingAnswer['finished'] = ({ finishReason, usage }) => {
     const toolCalls = calls.all();
-    return { text: answer, toolCalls, finish: toFinish(finishReason, toolCalls.length > 0), usage: toUsage(usage) };
+    const finish = toFinish(finishReason, toolCalls.length > 0);
+    return { text: answer, toolCalls, finish, usage: toUsage(usage), ...toServedBy(model, fingerprint) };
   };
   return { take, finished };
 }

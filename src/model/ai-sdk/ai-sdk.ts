@@ -131,7 +131,7 @@ async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAn
       abortSignal: listener.signal,
     };
     if (!listener.isWanted) return readAnswer(await model.doGenerate(call), { limits, onMetadata });
-    const { stream } = await model.doStream(call);
+    const { stream } = await model.doStream({ ...call, includeRawChunks: true });
     return await readStream(stream, { limits, onDelta: listener.tell, onMetadata, hide });
   } catch (error) {
     listener.throwFault();

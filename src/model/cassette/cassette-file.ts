@@ -142,16 +142,20 @@ const REQUEST = object(
   },
   ['system', 'messages', 'tools'],
 );
-const ANSWER = object({
-  text: TEXT,
-  toolCalls: list(CALL),
-  finish: { type: 'string', description: '', enum: FINISHES },
-  usage: object(
-    { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT, cacheWriteInputTokens: COUNT },
-    [],
-  ),
-  retries: COUNT,
-});
+const ANSWER = object(
+  {
+    text: TEXT,
+    toolCalls: list(CALL),
+    finish: { type: 'string', description: '', enum: FINISHES },
+    usage: object(
+      { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT, cacheWriteInputTokens: COUNT },
+      [],
+    ),
+    retries: COUNT,
+    servedBy: object({ model: TEXT, fingerprint: TEXT }, []),
+  },
+  ['text', 'toolCalls', 'finish', 'usage', 'retries'],
+);
 const DELTA: JsonSchema = {
   description: '',
   anyOf: [

@@ -84,6 +84,7 @@ describe('two arms', () => {
       pairs: 5,
       passed: { of: 4, against: 2 },
       missing: { of: 0, against: 2 },
+      late: { of: 0, against: 0 },
       better: 1,
       worse: 1,
       difference: { mean: 0.2, low: expect.any(Number), high: expect.any(Number) },
@@ -219,7 +220,11 @@ describe('two arms', () => {
   ])('merge requests that are %s', (_name, inputs, expectations, merged) => {
     const results = inputs.flatMap((input, place) =>
       (['with', 'without'] as const).map((arm) =>
-        outcome(`c${String(place)}`, true, { arm, input, given: { expectations: expectations[place] ?? '' } }),
+        outcome(`c${String(place)}`, true, {
+          arm,
+          input,
+          given: { expectations: expectations[place] ?? '', 'skill tables': arm === 'with' ? 'a' : 'b' },
+        }),
       ),
     );
     const comparison = compared(results, 'with', 'without');

@@ -1,0 +1,111 @@
+/** What makes the difference of two arms doubtful besides the skill: another model that answered, time limits, and the order of the runs. */
+import { countText, printable } from '#core';
+import { compareCases } from '../statistics/case-differences.ts';
+import { ENDED, type CaseResult, type Comparison, type EvalReport } from './result.ts';
+
+type Sides<T> = Readonly<Record<'of' | 'against', T>>;
+type ArmResults = Sides<readonly CaseResult[]>;
+
+/** The attempts that both arms have. */
+function listPairs({ of, against }: ArmResults): readonly Sides<CaseResult>[] {
+  return of.flatMap((mine) => {
+    const other = against.find(({ attempt }) => attempt === mine.attempt);
+    return other === undefined ? [] : [{ of: mine, against: other }];
+  });
+}
+
+type Served = 'models' | 'fingerprints';
+
+function listServed(results: readonly CaseResult[], kind: Served): readonly string[] {
+  return [...new Set(results.flatMap(({ model }) => model.served?.[kind] ?? []))].toSorted();
+}
+
+const namesText = (names: readonly string[]): string => (names.length === 0 ? 'unknown' : printable(names.join(', ')));
+
+/** Why the arms were not answered by the same model; undefined if they were, as far as the server says. */
+export function findOtherModel(cases: readonly ArmResults[]): string | undefined {
+  const pairs = cases
+    .flatMap(listPairs)
+    .filter(({ of, against }) => (of.model.served ?? against.model.served) !== undefined);
+  const other = pairs.filter(
+    // An attempt without an answer was answered by no model.
+    ({ of, against }) =>
+      of.cost.turns > 0 &&
+      against.cost.turns > 0 &&
+      listServed([of], 'models').join('\n') !== listServed([against], 'models').join('\n'),
+  );
+  const texts = (kind: Served, some: readonly Sides<CaseResult>[]) =>
+    (['of', 'against'] as const).map((side) =>
+      listServed(
+        some.map((pair) => pair[side]),
+        kind,
+      ),
+    );
+  if (other.length > 0) {
+    const [mine = [], theirs = []] = texts('models', other);
+    return `different models answered in ${String(other.length)} of ${countText(pairs.length, 'attempt')}: ${namesText(mine)} against ${namesText(theirs)}`;
+  }
+  const [mine = [], theirs = []] = texts('fingerprints', pairs);
+  const isApart = mine.length > 0 && theirs.length > 0 && !mine.some((name) => theirs.includes(name));
+  return isApart ? `the system fingerprints differ: ${namesText(mine)} against ${namesText(theirs)}` : undefined;
+}
+
+/** Whether a time limit ended the run. The server, the network and the machine take part in it, so that it proves less than a wrong answer. */
+export function isLate({ checks }: Pick<CaseResult, 'checks'>): boolean {
+  return checks.some(({ id, status }) => id === `${ENDED}wallMs` && status === 'failed');
+}
+
+interface OrderedCase {
+  readonly results: ArmResults;
+  readonly outcomes: Sides<readonly (boolean | undefined)[]>;
+}
+
+/** How often the first and the second run of a turn passed, if the difference is more than chance: the server changes or remembers. */
+export function findOrderEffect(cases: readonly OrderedCase[]): Comparison['order'] {
+  const counts = { first: 0, second: 0, of: 0 };
+  const units = cases.flatMap(({ results, outcomes }) => {
+    const attempts = [...new Set([...results.of, ...results.against].map(({ attempt }) => attempt))].toSorted(
+      (a, b) => a - b,
+    );
+    const differences = listPairs(results).flatMap(({ of, against }) => {
+      const place = attempts.indexOf(of.attempt);
+      const [mine, theirs] = [outcomes.of[place], outcomes.against[place]];
+      const order = Math.sign((against.turn?.order ?? 0) - (of.turn?.order ?? 0));
+      if (mine === undefined || theirs === undefined || order === 0 || of.turn?.id !== against.turn?.id) return [];
+      const [first, second] = order > 0 ? [mine, theirs] : [theirs, mine];
+      counts.first += Number(first);
+      counts.second += Number(second);
+      counts.of += 1;
+      return [Number(first) - Number(second)];
+    });
+    return differences.length === 0
+      ? []
+      : [{ seen: differences.reduce((sum, one) => sum + one, 0) / differences.length }];
+  });
+  return units.length > 0 && compareCases(units).p < 0.05 ? counts : undefined;
+}
+
+/** What a reader must know about the comparison before believing it. */
+export function listDoubts({ comparisons, results }: EvalReport): readonly string[] {
+  const changes = (['models', 'fingerprints'] as const).flatMap((kind) => {
+    const names = listServed(results, kind);
+    const what = kind === 'models' ? 'the model that answered' : 'the system fingerprint of the server';
+    return names.length < 2 ? [] : [`${what} changed during the evaluation: ${namesText(names)}`];
+  });
+  return [...changes, ...comparisons.flatMap(listComparisonDoubts)];
+}
+
+function listComparisonDoubts({ of, against, late, lateVerdict, order, pairs }: Comparison): readonly string[] {
+  return [
+    ...(lateVerdict === undefined
+      ? []
+      : [
+          `"${lateVerdict}" only because of time limits: ${of} ${String(late.of)}, ${against} ${String(late.against)} of ${countText(pairs, 'attempt')} ran out of time; raise the limit`,
+        ]),
+    ...(order === undefined
+      ? []
+      : [
+          `the order matters: of ${countText(order.of, 'turn')} the first run passed ${String(order.first)} times, the second ${String(order.second)} times; the server changes, or remembers`,
+        ]),
+  ];
+}
