@@ -124,14 +124,14 @@ function showStream(show: PortableText['show'], onDelta: (delta: ModelDelta) => 
     if (delta.text !== '') onDelta({ ...delta, text: show(delta.text) });
   };
   return {
-    take(delta: ModelDelta): void {
+    take: (delta: ModelDelta): void => {
       const key = delta.type === 'text' ? '' : delta.id;
       const text = `${held.get(key)?.text ?? ''}${delta.text}`;
       const kept = startOfMark(text);
       held.set(key, { ...delta, text: text.slice(text.length - kept) });
       tell({ ...delta, text: text.slice(0, text.length - kept) });
     },
-    end(): void {
+    end: (): void => {
       for (const delta of held.values()) tell(delta);
     },
   };

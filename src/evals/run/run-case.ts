@@ -201,6 +201,7 @@ export async function gradeAttempt(
 
 const NOT_RUN: CheckerEnd = { type: 'broken', reason: 'the checker did not run' };
 
-function emptyResult({ model: { id, way, answers, servedBy }, ...job }: Attempt): CaseResult {
-  return ungradedResult(job, { id, way, answers, ...defined({ served: servedBy() }) });
+function emptyResult({ model, ...job }: Attempt): CaseResult {
+  const { id, way, answers } = model;
+  return ungradedResult(job, { id, way, answers, ...defined({ served: model.servedBy() }) });
 }
