@@ -21,6 +21,7 @@ import type { AgentState } from './state.ts';
 
 export interface GateParts {
   readonly run: Run;
+  readonly loadsPerTurn?: number;
   readonly limits: () => Budget;
   readonly state: () => AgentState;
   /** Ids of the skills that were proposed to the model, with the reason. */
@@ -34,7 +35,13 @@ export interface Gate {
   perform(action: Action, options: { readonly signal?: AbortSignal; readonly tool?: string }): Promise<Observation>;
 }
 
-export function openGate({ run, limits: currentLimits, state, proposed }: GateParts): Gate {
+export function openGate({
+  run,
+  loadsPerTurn = BODIES_A_TURN,
+  limits: currentLimits,
+  state,
+  proposed,
+}: GateParts): Gate {
   const { session } = run;
   let bodies = 0;
   let ended: keyof Budget | undefined;
@@ -54,8 +61,8 @@ export function openGate({ run, limits: currentLimits, state, proposed }: GatePa
   const tooManyBodies = (action: Action): ActionFailed | undefined => {
     const skill = loadedBy(action, session.index);
     const isLoaded = session.state.loaded.some((loaded) => loaded.skill.id === skill?.id);
-    if (action.type !== 'load_skill' || isLoaded || bodies < BODIES_A_TURN) return undefined;
-    const message = `${quoted(action.skill)} was not loaded: the limit is ${String(BODIES_A_TURN)} skills per turn`;
+    if (action.type !== 'load_skill' || isLoaded || bodies < loadsPerTurn) return undefined;
+    const message = `${quoted(action.skill)} was not loaded: the limit is ${String(loadsPerTurn)} skills per turn`;
     run.record({ type: 'note', message });
     return actionFailed(
       'load_skill',

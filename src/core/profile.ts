@@ -21,6 +21,8 @@ export interface Profile {
   readonly settings?: ProfileSettings;
   /** Where agents put loaded instructions if nothing sets `session.placement` (default: `tool-results`). Loops of others choose by the option. */
   readonly agentPlacement?: Placement;
+  /** Skills that an agent loads in one turn (default: 2). */
+  readonly loadsPerTurn?: number;
   /** Offers the tools that run programs where the caller does not say (default: only if asked). Rules and approvals apply as ever. */
   readonly offersPrograms?: true;
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */

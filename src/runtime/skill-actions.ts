@@ -279,7 +279,8 @@ function chooseDocuments(
   { before, offset, limits }: DocumentContext,
 ): ChosenDocuments {
   const all = documentPaths(files, skill.file);
-  const paths = selection === '*' ? all : [...new Set(selection)].toSorted();
+  const paths =
+    selection === '*' ? all : [...new Set(selection.map((path) => path.replace(/^(?:\.\/+)+/, '')))].toSorted();
   const digests = new Map<string, string>();
   const shown: OfType<Observation, 'skill-loaded'>['documents'][number][] = [];
   const selected: string[] = [];

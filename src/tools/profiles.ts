@@ -14,6 +14,9 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   session: { lifetime: 'session' },
 } as const;
 
+/** The system has no limit of its own; an answer has at most as many calls. */
+const ALL_LOADS = 16;
+
 /** YAML that a parser of YAML refuses, what the frontmatter must have, and another spelling of SKILL.md. */
 const UNUSABLE = [
   'frontmatter/invalid-yaml',
@@ -31,6 +34,7 @@ export const PROFILES = {
   skillwright: {},
   openseed: {
     settings: ONE_ROOT_AND_WHOLE_FILES,
+    loadsPerTurn: ALL_LOADS,
     unusable: UNUSABLE,
     sameNames: 'folder',
     oneRoot: 'document-root',
@@ -40,6 +44,7 @@ export const PROFILES = {
   trpc: {
     settings: { builtin: false, catalog: { format: 'list' }, security: WHOLE_BODIES },
     agentPlacement: 'system',
+    loadsPerTurn: ALL_LOADS,
     offersPrograms: true,
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
@@ -51,6 +56,7 @@ export const PROFILES = {
       catalog: { budget_tokens: 1_000_000, format: 'expertise' },
       session: { lifetime: 'session', max_loaded: 1_000 },
     },
+    loadsPerTurn: ALL_LOADS,
     unusable: UNUSABLE,
     sameNames: 'first-path',
     oneRoot: 'project',

@@ -1,8 +1,12 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import type { AgentOptions } from '../../src/agent/agent-options.ts';
 import type { Budget } from '../../src/core/budget.ts';
 import { SkillError } from '../../src/core/errors.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { acting, allText, eventsOf, ofType, played, world, type Line } from './support.ts';
 
@@ -144,6 +148,32 @@ describe('several calls in one answer', () => {
     expect(ofType(eventsOf(result), 'activation').map(({ skill }) => skill)).toEqual(['option/way', 'option/one']);
     expect(allText(model.requests[1] as ModelRequest)).toContain('load/too-many');
   });
+
+  test.each(['openseed', 'manusx', 'trpc'] as const)(
+    '%s: every skill that an answer loads is loaded, unless the project chose the vocabulary',
+    async (vocabulary) => {
+      const names = ['one', 'two', 'three'];
+      const tool = { openseed: 'load_skill', manusx: 'skill_request', trpc: 'skill_load' }[vocabulary];
+      const loads = { calls: names.map((name) => [tool, { skill: name, skill_name: name }] as const) };
+      const here = await world({ one: {}, two: {}, three: {} });
+      const count = async (options: Partial<AgentOptions>): Promise<number> => {
+        const result = await here.agent({ model: played([loads, { text: 'ok' }]), ...options });
+        return ofType(eventsOf(result), 'activation').length;
+      };
+      expect(await count({ vocabulary })).toBe(3);
+      mkdirSync(path.join(here.project, '.agent'), { recursive: true });
+      writeFileSync(path.join(here.project, '.agent/config.json'), JSON.stringify({ vocabulary }));
+      const runtime = await createRuntime({
+        cwd: here.project,
+        home: path.join(here.root, 'home'),
+        env: {},
+        roots: [path.join(here.root, 'skills')],
+        onlyRoots: true,
+        cache: false,
+      });
+      expect(await count({ runtime })).toBe(2);
+    },
+  );
 
   test('calls beyond sixteen are answered and not done', async () => {
     const { agent } = await world();

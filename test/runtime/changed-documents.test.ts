@@ -53,6 +53,13 @@ test('skill_load and skill_select_docs show a changed document again, and an unc
   expect((await call('skill_select_docs', { ...A, mode: 'add' })).value).not.toHaveProperty('content');
 });
 
+test('a document is found by its path from the folder of the skill', async () => {
+  const { call } = await open();
+  expect((await call('skill_load', { skill: 'k', docs: ['./a.md', 'a.md'] })).text).toBe(
+    'loaded: k\n\n[Loaded] k\n\nBody of k.\nDocs loaded: a.md\n\n[Doc] a.md\n\na one',
+  );
+});
+
 test('the system message has the new text of a document that is requested again', async () => {
   const { call, write, session, remove } = await open('system');
   await call('skill_load', { skill: 'k', include_all_docs: true });

@@ -302,6 +302,7 @@ export function narrowProfile(
   return {
     ...chosen,
     offersPrograms: own.offersPrograms && chosen.offersPrograms,
+    loadsPerTurn: own.loadsPerTurn === undefined ? undefined : chosen.loadsPerTurn,
     unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
     tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
     installFolder: chosen.installFolder && {
