@@ -169,6 +169,8 @@ async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Pro
   const old = new Map<string, string>();
   for (const [place, folder] of [...targets].entries()) {
     const to = path.join(directory, 'baseline', String(place));
+    // Left by an evaluation that is resumed.
+    await removeTree(to);
     const version = await findBaselineVersion(folder, to, options);
     onNote?.(`comparing ${path.basename(folder)} with ${version.from}`);
     old.set(folder, version.folder);

@@ -200,6 +200,23 @@ describe('both arms', () => {
 });
 
 describe('the model that answered', () => {
+  test('is unknown for an attempt that ran out of time', async () => {
+    const { model } = counting(() => true);
+    const open = () => {
+      const own = model.open();
+      return {
+        ...own,
+        async call(...[request, options]: Parameters<typeof own.call>) {
+          if (!hasSkill(request.system))
+            await new Promise((_, reject) => options.signal.addEventListener('abort', () => reject(new Error('late'))));
+          return { ...(await own.call(request, options)), servedBy: { model: 'small' } };
+        },
+      };
+    };
+    const report = await evaluate(setUp({ model: { ...model, open }, timeoutMs: 1500, concurrency: 12 }));
+    expect([verdict(report), report.comparisons[0]?.late]).toEqual(['no clear difference', { of: 0, against: 12 }]);
+  });
+
   /** A server that names what answered, by the number of the run and the arm. */
   const serving = (
     name: (run: number, isWith: boolean) => { readonly model?: string; readonly fingerprint?: string },

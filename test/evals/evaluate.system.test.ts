@@ -97,7 +97,7 @@ describe('an evaluation', () => {
     const options = setUp();
     const paths = thinking((_asked, turn, { messages }) => {
       if (turn === 0) return load('tables');
-      const [place = ''] = /\/\S+?\/sets\/\w+\/tables/.exec(messages.map(({ content }) => content).join('\n')) ?? [];
+      const [place = ''] = /\/evaluation\/skills\/tables/.exec(messages.map(({ content }) => content).join('\n')) ?? [];
       return { text: `it lies in ${place}` };
     });
     const file = path.join(options.root, 'a.jsonl');
@@ -126,6 +126,10 @@ describe('an evaluation', () => {
       'with passed: the word is new',
       'old failed: the word is old',
     ]);
+    expect([report.comparisons[0]?.differing, report.skills.map(({ name }) => name)]).toEqual([
+      ['skill tables'],
+      ['letters', 'tables', 'tables'],
+    ]);
     expect(notes).toEqual([
       'program execution is disabled',
       expect.stringMatching(/^comparing tables with HEAD \([0-9a-f]{12}\)$/),
@@ -133,6 +137,10 @@ describe('an evaluation', () => {
     await expect(evaluate({ ...options, baseline: 'no-such-branch', cases: [knows('new')] })).rejects.toThrow(
       'no baseline version of "tables": git has no revision "no-such-branch"',
     );
+    // A resumed evaluation of the same version.
+    writeSkill(skill, { description: 'Tables.', body: 'The word is old.\n' });
+    const same = await evaluate({ ...options, cases: [knows('old')], resume: true });
+    expect(same.uncompared[0]?.reason).toBe('identical, nothing to compare: the skills of both arms are the same');
   });
 
   test('compares with the previous installed version', async () => {

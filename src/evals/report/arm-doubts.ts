@@ -1,7 +1,7 @@
 /** What makes the difference of two arms doubtful besides the skill: another model that answered, time limits, and the order of the runs. */
 import { countText, printable } from '#core';
 import { compareCases } from '../statistics/case-differences.ts';
-import { ENDED, type CaseResult, type Comparison, type EvalReport } from './result.ts';
+import { ENDED, hasEndedEarly, hasVerdict, type CaseResult, type Comparison, type EvalReport } from './result.ts';
 
 type Sides<T> = Readonly<Record<'of' | 'against', T>>;
 type ArmResults = Sides<readonly CaseResult[]>;
@@ -22,16 +22,20 @@ function listServed(results: readonly CaseResult[], kind: Served): readonly stri
 
 const namesText = (names: readonly string[]): string => (names.length === 0 ? 'unknown' : printable(names.join(', ')));
 
+/** No model answered an attempt that ran out of time, or whose request failed, before the first answer. */
+function isAnswered(result: CaseResult): boolean {
+  return result.model.served !== undefined || (hasVerdict(result) && !hasEndedEarly(result));
+}
+
 /** Why the arms were not answered by the same model; undefined if they were, as far as the server says. */
 export function findOtherModel(cases: readonly ArmResults[]): string | undefined {
   const pairs = cases
     .flatMap(listPairs)
     .filter(({ of, against }) => (of.model.served ?? against.model.served) !== undefined);
   const other = pairs.filter(
-    // An attempt without an answer was answered by no model.
     ({ of, against }) =>
-      of.cost.turns > 0 &&
-      against.cost.turns > 0 &&
+      isAnswered(of) &&
+      isAnswered(against) &&
       listServed([of], 'models').join('\n') !== listServed([against], 'models').join('\n'),
   );
   const texts = (kind: Served, some: readonly Sides<CaseResult>[]) =>

@@ -1,4 +1,5 @@
 /** Finds an earlier version of a skill to compare it with. */
+import { renameSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -68,7 +69,11 @@ async function gitVersion(skill: string, to: string, options: BaselineOptions): 
   if (isRefusal(brought)) throw noVersion(brought.message);
   const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];
   if (found === undefined) throw noVersion(`the revision ${quoted(ref)} does not contain the skill`);
-  return { folder: found.path, from: `${ref} (${revision.slice(0, 12)})` };
+  // The only skill of a source is staged under a name of its own; the folder is part of what a model sees.
+  const named = path.join(to, 'baseline', path.basename(skill));
+  makeFolders(path.dirname(named));
+  renameSync(found.path, named);
+  return { folder: named, from: `${ref} (${revision.slice(0, 12)})` };
 }
 
 const GIT_MS = 30_000;
