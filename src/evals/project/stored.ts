@@ -15,7 +15,7 @@ import { ARMS, type CaseResult } from '../report/result.ts';
 import { buildTrend, type TrendRow } from '../report/trend.ts';
 import { compareOutcomes, completeReport, toOutcome, type EvalOutcome } from './outcome.ts';
 import { raiseUsage } from './raise-usage.ts';
-import { openReport, storedReports } from './report-folder.ts';
+import { openReport, reportIn, storedReports } from './report-folder.ts';
 import type { SuiteRequest } from './run-evaluation.ts';
 import { readRun } from '#journal';
 import type { EvalCase } from '../cases/case.ts';
@@ -65,10 +65,11 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
   const { cases, problems, thresholds: written } = readCases(caseFiles.map((file) => path.resolve(cwd, file)));
   if (request.onProblems(problems)) return undefined;
   const startedAt = new Date();
-  const missing = words.find((word) => !isDirectory(path.resolve(cwd, word)));
-  if (missing !== undefined)
-    raiseUsage(`no run at ${quoted(missing, 200)}`, 'name run folders, or folders of .agent/evals');
-  const runs = words.flatMap((word) => storedRuns(path.resolve(cwd, word), cases));
+  const absent = words.find((word) => !isDirectory(path.resolve(cwd, word)));
+  if (absent !== undefined)
+    raiseUsage(`no run at ${quoted(absent, 200)}`, 'name run folders, or folders of .agent/evals');
+  const folders = words.map((word) => path.resolve(cwd, word));
+  const runs = folders.flatMap((folder) => storedRuns(folder, cases)).filter(({ folder }) => isPresent(folder));
   if (runs.length === 0) raiseUsage('no runs found', 'name run folders, or folders of .agent/evals');
   const results = await regrade(runs, cases, {
     signal,
@@ -84,7 +85,8 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
   const { settings = {} } = request;
   const { strict } = request;
   const thresholds = { ...readThresholds(settings.thresholds, written, request.thresholds), strict };
-  const report = finishReport(startedAt, { results: sorted, isPartial: false, prices: settings.prices });
+  const missing = findMissing(runs, folders, cases);
+  const report = finishReport(startedAt, { results: sorted, missing, isPartial: false, prices: settings.prices });
   return toOutcome(completeReport(report, { cwd, thresholds, problems }), cwd, thresholds);
 }
 
@@ -113,14 +115,14 @@ const RESULTS_FILE = 'results.jsonl';
 
 /** For the folder of an evaluation, returns the last run of each attempt, as its report does; any other folder is a single run. */
 export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly StoredRun[] {
-  const results = path.join(folder, RESULTS_FILE);
-  if (!isPresent(results)) return [singleRun(folder, cases)];
+  const above = evaluationOf(folder);
+  if (above === undefined) return [singleRun(folder, cases)];
   const last = new Map<string, CaseResult & { readonly run: string }>();
-  for (const { run, ...result } of readStoredResults(results))
+  for (const { run, ...result } of readStoredResults(path.join(above, RESULTS_FILE)))
     if (run !== undefined) last.set(JSON.stringify([result.case, result.arm, result.attempt]), { ...result, run });
   // The folder of an evaluation may have been moved or copied from another machine.
-  return [...last.values()].map(({ run, case: id, arm, attempt, model, given, turn }) => ({
-    folder: [path.join(folder, 'runs', path.basename(run))].find(isPresent) ?? run,
+  const all = [...last.values()].map(({ run, case: id, arm, attempt, model, given, turn }) => ({
+    folder: [path.join(above, 'runs', path.basename(run))].find(isPresent) ?? run,
     case: id,
     arm,
     attempt,
@@ -129,8 +131,42 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
     served: model.served,
     given,
     turn,
-    readOutput: storedFiles(path.join(folder, 'outputs', path.basename(run))),
+    readOutput: storedFiles(path.join(above, 'outputs', path.basename(run))),
   }));
+  if (above === folder) return all;
+  const own = all.filter((run) => path.resolve(run.folder) === folder);
+  return own.length > 0 ? own : [singleRun(folder, cases)];
+}
+
+/** The evaluation that a folder is, or whose run it is. */
+function evaluationOf(folder: string): string | undefined {
+  const above = path.basename(path.dirname(folder)) === 'runs' ? [path.dirname(path.dirname(folder))] : [];
+  return [folder, ...above].find((one) => isPresent(path.join(one, RESULTS_FILE)));
+}
+
+type AttemptName = Pick<CaseResult, 'case' | 'arm' | 'attempt'>;
+
+/** Names what was planned and has no stored run: attempts of the evaluations, and whole cases. */
+function findMissing(
+  runs: readonly StoredRun[],
+  folders: readonly string[],
+  cases: readonly EvalCase[],
+): readonly string[] {
+  const evaluations = new Set(folders.map(evaluationOf).filter((folder) => folder !== undefined));
+  const planned: readonly AttemptName[] = [...evaluations].flatMap((folder) => [
+    ...readStoredResults(path.join(folder, RESULTS_FILE)),
+    ...(reportIn(folder)?.results ?? []),
+  ]);
+  const known = [...planned, ...runs];
+  const arms = ARMS.filter((arm) => known.some((one) => one.arm === arm));
+  const name = ({ case: id, arm, attempt }: AttemptName): string =>
+    `${id}${arms.length > 1 ? ` ${arm}` : ''}${attempt > 1 ? ` (attempt ${String(attempt)})` : ''}`;
+  const expected = cases.flatMap(({ id }) => {
+    const attempts = new Set([1, ...known.filter((one) => one.case === id).map(({ attempt }) => attempt)]);
+    return arms.flatMap((arm) => [...attempts].map((attempt) => name({ case: id, arm, attempt })));
+  });
+  const graded = new Set(runs.map(name));
+  return expected.filter((one) => !graded.has(one));
 }
 
 /** The case of a single run is unknown if several cases have its request, or if none has and there are several cases. */

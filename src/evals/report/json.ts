@@ -91,6 +91,7 @@ const REPORT: Shape = {
   wallMs: 'number',
   skills: [{ name: 'string', digest: 'string' }],
   isPartial: 'boolean',
+  'missing?': ['string'],
   results: [RESULT],
   'prices?': [PRICE],
   'trigger?': TRIGGER,

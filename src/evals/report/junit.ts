@@ -26,6 +26,7 @@ export function junitReport(report: EvalReport): string {
 }
 
 interface VerdictCase {
+  readonly tests: number;
   readonly lines: readonly string[];
   readonly failures: number;
   readonly errors: number;
@@ -38,7 +39,10 @@ function verdictCase(report: EvalReport): VerdictCase {
   const costs = costProperties(report).map((line) => `  ${line}`);
   const isError = validity !== 'valid';
   const isFailure = !isError && result === 'failed';
-  const [errors, failures] = [isError ? 1 : 0, isFailure ? 1 : 0];
+  const skills = skillCases(report);
+  const errors = skills.reduce((sum, one) => sum + one.errors, isError ? 1 : 0);
+  const failures = skills.reduce((sum, one) => sum + one.failures, isFailure ? 1 : 0);
+  const tests = 1 + skills.length;
   const message = `message="${xmlAttribute(reasons.join('; '))}"`;
   const outcome = isError
     ? [`      <error ${message} type="${validity}"/>`]
@@ -46,10 +50,11 @@ function verdictCase(report: EvalReport): VerdictCase {
       ? [`      <failure ${message} type="failed"/>`]
       : [];
   return {
+    tests,
     errors,
     failures,
     lines: [
-      `  <testsuite name="verdict" tests="1" failures="${String(failures)}" errors="${String(errors)}" skipped="0" time="0">`,
+      `  <testsuite name="verdict" tests="${String(tests)}" failures="${String(failures)}" errors="${String(errors)}" skipped="0" time="0">`,
       '    <properties>',
       property('validity', validity),
       ...(effect === undefined ? [] : [property('effect', effect)]),
@@ -59,9 +64,28 @@ function verdictCase(report: EvalReport): VerdictCase {
       `      <system-out>${xmlText([title, ...verdictLines(report)].join('\n'))}</system-out>`,
       ...(costs.length === 0 ? [] : ['      <properties>', ...costs, '      </properties>']),
       '    </testcase>',
+      ...skills.flatMap(({ lines }) => lines),
       '  </testsuite>',
     ],
   };
+}
+
+/** A test per skill, if there are several: a suite shows which of them failed. */
+function skillCases(report: EvalReport): readonly VerdictCase[] {
+  const { skills = [] } = findVerdict(report);
+  if (skills.length < 2) return [];
+  return skills.map(({ skill, title, validity, result }) => {
+    const [isError, isFailure] = [validity !== 'valid', validity === 'valid' && result === 'failed'];
+    const message = `message="${xmlAttribute(title)}"`;
+    const head = `    <testcase name="${xmlAttribute(skill)}" classname="verdict" time="0"`;
+    const outcome = isError ? `<error ${message} type="${validity}"/>` : `<failure ${message} type="failed"/>`;
+    return {
+      tests: 1,
+      errors: isError ? 1 : 0,
+      failures: isFailure ? 1 : 0,
+      lines: isError || isFailure ? [`${head}>`, `      ${outcome}`, '    </testcase>'] : [`${head}/>`],
+    };
+  });
 }
 
 /** `cost.with.tokens` and so on; the differences are `cost.with-without.tokens`. */
@@ -131,7 +155,7 @@ function details(checks: readonly CheckResult[], status: CheckResult['status']):
 function counts(results: readonly CaseResult[], more?: VerdictCase): string {
   const count = (status: CaseResult['status'], other = 0): string =>
     String(results.filter((result) => junitStatus(result) === status).length + other);
-  const tests = results.length + (more === undefined ? 0 : 1);
+  const tests = results.length + (more?.tests ?? 0);
   return ` tests="${String(tests)}" failures="${count('failed', more?.failures)}" errors="${count('error', more?.errors)}" skipped="${count('skipped')}"`;
 }
 

@@ -30,6 +30,7 @@ import {
   type TriggerReport,
 } from './result.ts';
 import { countText, defined, durationText } from '#core';
+import { missingText } from './missing-attempts.ts';
 import { usdText, type AmountText } from './cost-text.ts';
 import { measureCosts } from './costs.ts';
 import type { Measure, ModelPrice } from './measures.ts';
@@ -42,7 +43,7 @@ import { computeRate, computeShare, correlation } from '../statistics/statistics
 
 export interface ReportParts extends Pick<
   EvalReport,
-  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict'
+  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict' | 'missing'
 > {
   readonly results: readonly CaseResult[];
   /** Absent in reports of earlier versions. */
@@ -69,7 +70,7 @@ export function makeReport(parts: ReportParts): EvalReport {
     });
   return {
     schema: 1,
-    ...defined({ verdict: parts.verdict }),
+    ...defined({ verdict: parts.verdict, missing: parts.missing?.length === 0 ? undefined : parts.missing }),
     tool,
     startedAt,
     wallMs,
@@ -89,7 +90,8 @@ export function makeReport(parts: ReportParts): EvalReport {
 }
 
 /** Every planned attempt counts, also one that did not run; and a judge that is wrong about known answers says nothing. */
-function reasonNotToCompare({ isPartial, judge, results }: ReportParts): string | undefined {
+function reasonNotToCompare({ isPartial, missing = [], judge, results }: ReportParts): string | undefined {
+  if (missing.length > 0) return 'not all planned attempts have a record';
   if (isPartial) return 'stopped before all planned attempts ran (--resume goes on)';
   const wrong = judge?.controls.find(({ isKept }) => !isKept);
   const isJudged = results.some(({ checks }) => checks.some(({ kind }) => kind === 'judge'));
@@ -200,8 +202,29 @@ export type EvalVerdict =
   | { readonly type: 'failed'; readonly reasons: readonly string[] }
   | { readonly type: 'invalid'; readonly reasons: readonly string[] };
 
-/** Decides whether a report passed, failed or is invalid. */
+/** Decides whether a report passed, failed or is invalid. A suite passes only if each of its skills does. */
 export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): EvalVerdict {
+  const whole = verdictOfWhole(report, thresholds);
+  if (whole.type !== 'passed') return whole;
+  const skills = splitBySkill(report).flatMap(([skill, own]) => {
+    const verdict = verdictOfWhole(own, thresholds);
+    return verdict.type === 'passed' ? [] : [{ type: verdict.type, reason: `${skill}: ${verdict.reasons.join('; ')}` }];
+  });
+  const reasons = (type: EvalVerdict['type']) => skills.filter((one) => one.type === type).map(({ reason }) => reason);
+  const [failed, invalid] = [reasons('failed'), reasons('invalid')];
+  if (failed.length > 0) return { type: 'failed', reasons: failed };
+  // A skill without a verdict, such as one that needs a model, leaves the evaluation incomplete.
+  return thresholds.strict === true && invalid.length > 0 ? { type: 'invalid', reasons: invalid } : whole;
+}
+
+/** A report of each evaluated skill with its own cases. */
+export function splitBySkill(report: EvalReport): readonly (readonly [string, EvalReport])[] {
+  const groups = [...groupBy(report.results, ({ skill = '' }) => skill)].filter(([skill]) => skill !== '');
+  return groups.map(([skill, results]) => [skill, makeReport({ ...report, results })] as const);
+}
+
+/** The verdict on all results together. */
+function verdictOfWhole(report: EvalReport, thresholds: Thresholds): EvalVerdict {
   const invalid = invalidReasons(report, thresholds);
   if (invalid.length > 0) return { type: 'invalid', reasons: invalid };
   const failed = failedReasons(report, thresholds);
@@ -232,7 +255,7 @@ function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thre
       : harness.passed + harness.failed > 0
         ? ['no case tested a model: harness checks have generated answers; pass --model NAME']
         : ['no case has a verdict']),
-    ...(incomplete === undefined ? [] : [incomplete]),
+    ...[missingText(report), incomplete].filter((text) => text !== undefined),
     ...(!(failures <= errors)
       ? [`${countText(failures, 'case')} ended with an error; the limit is ${String(errors)}`]
       : []),

@@ -382,4 +382,6 @@ export interface EvalReport {
   readonly judge?: JudgeReport;
   /** The evaluation was stopped before all cases ran. */
   readonly isPartial: boolean;
+  /** Planned attempts whose records are missing, where stored runs are graded again. */
+  readonly missing?: readonly string[];
 }

@@ -12,8 +12,9 @@ import {
 } from './report-text.ts';
 import { listDoubts } from './arm-doubts.ts';
 import { numberText } from './cost-text.ts';
-import { makeReport, verdictOf, type Thresholds } from './report.ts';
-import { groupBy, type EvalReport, type Verdict } from './result.ts';
+import { missingText } from './missing-attempts.ts';
+import { splitBySkill, verdictOf, type Thresholds } from './report.ts';
+import type { EvalReport, Verdict } from './result.ts';
 import { defined } from '#core';
 
 /** The verdict that was decided with the thresholds of the evaluation, otherwise the one with the default thresholds. */
@@ -29,20 +30,23 @@ export function withVerdict(report: EvalReport, thresholds: Thresholds, warnings
 const STOPPED = 'the evaluation was stopped before all cases ran';
 
 function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): Verdict {
-  const doubts = [...listDoubts(report), ...warnings];
+  const whole = judgeReport(report, thresholds);
+  const skills = judgeSkills(report, thresholds);
+  const unjudged = skills?.filter(({ validity }) => validity === 'invalid').map(({ skill }) => skill) ?? [];
+  const isOpen = whole.validity === 'valid' && unjudged.length > 0;
   return {
-    ...judgeReport(report, thresholds),
-    warnings: doubts,
-    ...defined({ skills: judgeSkills(report, thresholds) }),
+    ...whole,
+    ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
+    warnings: [...listDoubts(report), ...warnings],
+    ...defined({ skills }),
   };
 }
 
 /** The verdict on each skill is that of a report with its cases alone; undefined if no case names its skill. */
 function judgeSkills(report: EvalReport, thresholds: Thresholds): Verdict['skills'] {
-  const groups = [...groupBy(report.results, ({ skill = '' }) => skill)].filter(([skill]) => skill !== '');
+  const groups = splitBySkill(report);
   if (groups.length === 0) return undefined;
-  return groups.map(([skill, results]) => {
-    const own = makeReport({ ...report, results });
+  return groups.map(([skill, own]) => {
     const { validity, result, effect, interval } = judgeReport(own, thresholds);
     const title = verdictTitle({ ...own, verdict: { validity, result, reasons: [], warnings: [] } });
     return { skill, title, validity, result, ...defined({ effect, interval }) };
@@ -51,8 +55,10 @@ function judgeSkills(report: EvalReport, thresholds: Thresholds): Verdict['skill
 
 function judgeReport(report: EvalReport, thresholds: Thresholds): Omit<Verdict, 'warnings' | 'skills'> {
   const decided = verdictOf(report, thresholds);
-  const { isPartial, comparisons } = report;
-  const left = isPartial ? STOPPED : incompleteText(report);
+  const { comparisons } = report;
+  const missing = missingText(report);
+  const isPartial = report.isPartial || missing !== undefined;
+  const left = report.isPartial ? STOPPED : (missing ?? incompleteText(report));
   // An evaluation that was stopped has no verdict yet; a broken control makes it worthless in any case.
   const isInvalid = decided.type === 'invalid' && (!isPartial || brokenControls(report).length > 0);
   const validity = isInvalid ? 'invalid' : left === undefined ? 'valid' : 'incomplete';

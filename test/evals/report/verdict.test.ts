@@ -6,7 +6,8 @@ import { junitReport } from '../../../src/evals/report/junit.ts';
 import { markdownReport } from '../../../src/evals/report/markdown.ts';
 import { terminalReport } from '../../../src/evals/report/terminal.ts';
 import { findVerdict, withVerdict } from '../../../src/evals/report/verdict.ts';
-import type { EvalReport } from '../../../src/evals/report/result.ts';
+import { exitOf, verdictOf } from '../../../src/evals/report/report.ts';
+import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { COMPARISON, TRIGGER, report, result } from '../sample-report.ts';
 
@@ -157,4 +158,47 @@ describe('JUnit', () => {
   ])('is not green if the evaluation is %s', (_, of, pattern) => {
     expect(junitReport(of)).toMatch(pattern);
   });
+});
+
+describe('a suite with a skill that', () => {
+  const lax = { passRate: 0.5, errors: 5 };
+  const suite = (last: Partial<CaseResult>): EvalReport => {
+    const good = ['apple', 'bridge', 'candle', 'desert'].map((name) => result(name, { ...live, skill: 'tables' }));
+    return withVerdict(report([...good, result('engine', { ...live, skill: 'letters', ...last })]), lax, []);
+  };
+
+  test('failed does not pass, though its pass rate is high enough', () => {
+    const whole = suite({ status: 'failed' });
+    const reasons = ['letters: the pass rate is 0.000; the minimum is 0.5'];
+    expect([exitOf(whole, lax), verdictOf(whole, lax)]).toEqual([1, { type: 'failed', reasons }]);
+    expect(findVerdict(whole)).toMatchObject({ validity: 'valid', result: 'failed', reasons });
+    const xml = junitReport(whole);
+    expect(xml).toContain('<testsuite name="verdict" tests="3" failures="2" errors="0"');
+    expect(xml).toContain('<testcase name="tables" classname="verdict" time="0"/>');
+    expect(xml).toMatch(/<testcase name="letters" classname="verdict" time="0">\s*<failure message="valid, failed: /);
+    expect(markdownReport(whole)).toMatch(/^### Evaluation: valid, failed: 4 passed, 1 failed\n/);
+  });
+
+  test('has no verdict is incomplete', () => {
+    const whole = suite({ status: 'skipped', reason: 'no model' });
+    expect(findVerdict(whole)).toMatchObject({ validity: 'incomplete', reasons: ['no verdict on letters'] });
+    expect([exitOf(whole, lax), exitOf(whole, { ...lax, strict: true })]).toEqual([0, 5]);
+    expect(junitReport(whole)).toMatch(/<testcase name="letters" classname="verdict" time="0">\s*<error /);
+  });
+
+  test('and without one, passes', () => {
+    const whole = suite({});
+    expect([exitOf(whole, lax), findVerdict(whole).validity]).toEqual([0, 'valid']);
+  });
+});
+
+test('stored runs of a part of the planned attempts have no verdict and no comparison', () => {
+  const part = report([passed, without], { missing: ['b with', 'b without (attempt 2)'] });
+  const read = readReport(jsonReport(withVerdict(part, {}, [])));
+  for (const one of [part, ...(read.type === 'report' ? [read.report] : [])]) {
+    expect(exitOf(one)).toBe(5);
+    expect(findVerdict(one)).toMatchObject({ validity: 'incomplete', result: 'none' });
+    expect(findVerdict(one).reasons).toContain('2 attempts without a record: b with, b without (attempt 2)');
+    expect(one.comparisons).toEqual([]);
+  }
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -10,7 +10,7 @@ import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { call, makeCase, script } from '../eval-world.ts';
-import { storedRuns } from '../../../src/evals/project/stored.ts';
+import { gradeRuns, storedRuns } from '../../../src/evals/project/stored.ts';
 
 /** Longer than the recorded excerpt of a file, so that its content must be kept. */
 const LONG =
@@ -72,6 +72,42 @@ describe('a case with file checks', () => {
     expect(readdirSync(path.join(root, 'evals/outputs'))).toHaveLength(2);
     const again = await regrade(storedRuns(path.join(root, 'evals'), cases), cases);
     expect(again.map(({ case: id, status }) => `${id} ${status}`).toSorted()).toEqual(['has passed', 'lacks failed']);
+  });
+
+  test('is incomplete if records are missing, and names them', async () => {
+    const { root, run } = setUp();
+    const says = (id: string) =>
+      makeCase(id, { expect: { output: [{ type: 'contains', text: 'made' }] }, ...script({ text: 'made' }) });
+    await run([says('one'), says('two')]);
+    const file = path.join(root, 'cases.json');
+    const cases = ['one', 'two', 'three'].map((id) => ({
+      id,
+      input: `do ${id}`,
+      expect: { output: { contains: 'made' } },
+    }));
+    writeFileSync(file, JSON.stringify({ cases }));
+    const grade = async (...runs: readonly string[]) => {
+      const outcome = await gradeRuns({
+        cwd: root,
+        runs,
+        caseFiles: [file],
+        thresholds: {},
+        strict: false,
+        settings: undefined,
+        signal: new AbortController().signal,
+        onProblems: () => false,
+        onProgress: () => undefined,
+      });
+      return [outcome?.verdict, outcome?.reasons];
+    };
+    expect(await grade('evals')).toEqual(['invalid', ['1 attempt without a record: three']]);
+    const stored = storedRuns(path.join(root, 'evals'), []);
+    const [one = '', two = ''] = ['one', 'two'].map((id) => stored.find((run) => run.case === id)?.folder ?? '');
+    expect(await grade(path.relative(root, one))).toEqual(['invalid', ['2 attempts without a record: two, three']]);
+    rmSync(two, { recursive: true });
+    expect(await grade('evals')).toEqual(['invalid', ['2 attempts without a record: two, three']]);
+    writeFileSync(file, JSON.stringify({ cases: cases.slice(0, 1) }));
+    expect(await grade(one)).toEqual(['passed', []]);
   });
 
   test('runs checkers over the workspace and the project: exit 0 passes, 1 fails, others are errors', async () => {
