@@ -36,7 +36,7 @@ import {
   type Collected,
 } from './run-result.ts';
 import { spanned, type ExecutionCall, type ExecutionParts, type ExecutionOptions } from './parts.ts';
-import { missingFolder, workingDirectory, editorFor } from './working-directory.ts';
+import { unusableFolder, workingDirectory, editorFor } from './working-directory.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { withNetworkHint } from './network-hint.ts';
 import { nextChangeTime } from './change-time.ts';
@@ -112,8 +112,13 @@ export async function prepareProgram(
   if (sharing?.type === 'refused') return sharing;
   const area = sharing?.area;
   const { run = newRun, root = place.root } = area ?? {};
-  const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
-  if (absent !== undefined) return refused(absent);
+  const unusable = unusableFolder(start.path, {
+    ...place,
+    root: start.path.startsWith('work') ? root : place.root,
+    seenRoot: attached.root,
+    mounts: folders.targets,
+  });
+  if (unusable !== undefined) return refused(unusable);
   const missing =
     skill === undefined || staged === undefined
       ? undefined

@@ -1,8 +1,9 @@
 /** What a program starts with: the working directory, an editor, and its skill under a name that can be a folder. */
-import { accessSync, chmodSync, constants, lstatSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { failure, quoted, toRelativePath, type ActionProblem, isProblem, type Executor } from '#core';
+import { isDirectory, isInside, realPath } from '#platform';
 import type { RunFolder, Workspace } from '#sandbox';
 
 export type WorkingDirectory =
@@ -35,7 +36,7 @@ export function workingDirectory(requested: string | undefined, place: Directory
   if (text === '' || text === '.' || text === './') return { type: 'directory', path: home };
   const mounted = inMount(text, home, place);
   if (mounted !== undefined) return { type: 'directory', path: mounted };
-  const inWorkspace = fromVariable(text, own) ?? fromRoot(text, root);
+  const inWorkspace = withoutDots(fromVariable(text, own) ?? fromRoot(text, root));
   const relative = toRelativePath(inWorkspace ?? `${own}/${text}`);
   if (inWorkspace === '') return { type: 'directory', path: '.' };
   if (!isProblem(relative) && (inWorkspace !== undefined || !text.startsWith('/')))
@@ -61,7 +62,20 @@ function inMount(text: string, home: string, { mounts = [], project }: Directory
   const parts = folder.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..') || folder.includes('\0')) return undefined;
   const clean = `/${parts.join('/')}`;
-  return mounts.some((mount) => clean === mount || clean.startsWith(`${mount}/`)) ? clean : undefined;
+  // A project behind a link is mounted at its real path.
+  return [clean, realPath(clean)].find((one) => isInMounts(one, mounts));
+}
+
+function isInMounts(folder: string, mounts: readonly string[]): boolean {
+  return mounts.some((mount) => isInside(folder, mount));
+}
+
+/** `work/./x` without the dot; the workspace itself is empty. */
+function withoutDots(text: string | undefined): string | undefined {
+  return text
+    ?.split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/');
 }
 
 function fromVariable(text: string, home: string): string | undefined {
@@ -87,34 +101,76 @@ function fromRoot(text: string, root: string): string | undefined {
   return text.startsWith('/') && FOLDERS.has(first) ? text.slice(1) : undefined;
 }
 
-/** Links to the workspace that every skill folder has inside the sandbox. */
-const LINKED_FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'inputs']);
+/** Where links lead that every skill folder has inside the sandbox. */
+const LINKED_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['out', ['out']],
+  ['work', ['work']],
+  ['inputs', ['work', 'inputs']],
+]);
 
-/** A failure if the folder does not exist; sandboxes would report it as a problem of their own. */
-export function missingFolder(
-  folder: string,
-  { root, skills }: Parameters<Executor['attach']>[0],
-): ActionProblem | undefined {
-  const [first, name, ...rest] = folder.split('/');
-  const staged = first === 'skills' ? skills.find((skill) => skill.name === name) : undefined;
-  if (path.isAbsolute(folder) || (staged !== undefined && LINKED_FOLDERS.has(rest[0] ?? ''))) return undefined;
-  const isThere = staged === undefined ? isFolder(root, folder) : isFolder(staged.snapshot, rest.join('/'));
-  if (isThere) return undefined;
-  return failure('path/outside', `the working directory ${quoted(folder)} does not exist`, {
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
+
+type SeenFolders = Parameters<Executor['attach']>[0] & {
+  /** Where the program sees the workspace. */
+  readonly seenRoot: string;
+  readonly mounts: readonly string[];
+};
+
+/**
+ * A failure if the folder does not exist, which sandboxes would report as a problem of their own, or if links lead out of what the program
+ * was given: without isolation it would start anywhere.
+ */
+export function unusableFolder(folder: string, place: SeenFolders): ActionProblem | undefined {
+  const found = path.isAbsolute(folder) ? followMounted(folder, place.mounts) : followLinks(folder, place);
+  if (found === 'usable') return undefined;
+  const problem = found === 'missing' ? 'does not exist' : 'is a link that leads out of the workspace';
+  return failure('path/outside', `the working directory ${quoted(folder)} ${problem}`, {
     hint: 'use a folder of the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
   });
 }
 
-/** Does not follow links that a program may have left: where they lead is the sandbox's concern. */
-function isFolder(base: string, relative: string): boolean {
-  let at = base;
-  for (const segment of relative.split('/').filter((part) => part !== '')) {
-    at = path.join(at, segment);
-    const stats = lstatSync(at, { throwIfNoEntry: false });
-    if (stats?.isSymbolicLink() === true) return true;
-    if (stats?.isDirectory() !== true) return false;
+type Followed = 'usable' | 'missing' | 'outside';
+
+function followMounted(folder: string, mounts: readonly string[]): Followed {
+  if (!isInMounts(realPath(folder), mounts)) return 'outside';
+  return isDirectory(folder) ? 'usable' : 'missing';
+}
+
+/** Follows links as the program sees them, each of which may be one that a program left. */
+function followLinks(folder: string, { root, seenRoot, skills, mounts }: SeenFolders): Followed {
+  const names = folder.split('/');
+  let at: string[] = [];
+  for (let links = 0; names.length > 0;) {
+    const name = names.shift() ?? '';
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      if (at.pop() === undefined) return 'outside';
+      continue;
+    }
+    const parent = at;
+    at = [...at, name];
+    const staged = at[0] === 'skills' ? skills.find((skill) => skill.name === at[1]) : undefined;
+    const linked = staged !== undefined && at.length === 3 ? LINKED_FOLDERS.get(name) : undefined;
+    if (linked !== undefined) {
+      at = [...linked];
+      continue;
+    }
+    const host = staged === undefined ? path.join(root, ...at) : path.join(staged.snapshot, ...at.slice(2));
+    const stats = lstatSync(host, { throwIfNoEntry: false });
+    if (stats?.isSymbolicLink() !== true) {
+      if (stats?.isDirectory() !== true) return 'missing';
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS) return 'missing';
+    const target = readlinkSync(host);
+    if (!target.startsWith('/')) at = parent;
+    else if (isInside(target, seenRoot)) at = [];
+    else return isInMounts(target, mounts) ? followMounted(path.join(target, ...names), mounts) : 'outside';
+    names.unshift(...(target.startsWith('/') ? path.relative(seenRoot, target) : target).split('/'));
   }
-  return true;
+  return 'usable';
 }
 
 /**

@@ -19,6 +19,8 @@ verifies('EXEC-2', 'a program starts in the folder of its skill, or below it, or
   expect(directory('${OUTPUT_DIR}/a', 'pdf')).toBe('out/a');
   expect(directory('$SKILL_DIR/scripts', 'pdf')).toBe('skills/pdf/scripts');
   expect(directory('$WORKSPACE_DIR', 'pdf')).toBe('.');
+  expect(directory('$WORKSPACE_DIR/.', 'pdf')).toBe('.');
+  expect(directory('$WORKSPACE_DIR/./work/', 'pdf')).toBe('work');
   expect(directory('/workspace', 'pdf')).toBe('.');
   expect(directory('/workspace/out', 'pdf')).toBe('out');
   expect(directory('/work/inputs', 'pdf')).toBe('work/inputs');
