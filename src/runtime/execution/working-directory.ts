@@ -148,8 +148,7 @@ function followLinks(folder: string, { root, seenRoot, skills, mounts }: SeenFol
       if (at.pop() === undefined) return 'outside';
       continue;
     }
-    const parent = at;
-    at = [...at, name];
+    at.push(name);
     const staged = at[0] === 'skills' ? skills.find((skill) => skill.name === at[1]) : undefined;
     const linked = staged !== undefined && at.length === 3 ? LINKED_FOLDERS.get(name) : undefined;
     if (linked !== undefined) {
@@ -165,7 +164,7 @@ function followLinks(folder: string, { root, seenRoot, skills, mounts }: SeenFol
     links += 1;
     if (links > MAX_LINKS) return 'missing';
     const target = readlinkSync(host);
-    if (!target.startsWith('/')) at = parent;
+    if (!target.startsWith('/')) at.pop();
     else if (isInside(target, seenRoot)) at = [];
     else return isInMounts(target, mounts) ? followMounted(path.join(target, ...names), mounts) : 'outside';
     names.unshift(...(target.startsWith('/') ? path.relative(seenRoot, target) : target).split('/'));
