@@ -18,6 +18,7 @@ export interface ApprovedSkill {
 export interface ApprovalRequest {
   /** `sha256:` over everything that would be done; any change makes it a different question. */
   readonly id: string;
+  /** As the session's vocabulary calls it, or the name that rules have for a part of the call, such as `use_network`. */
   readonly tool: string;
   readonly risk: Risk;
   readonly action: Action;

@@ -138,7 +138,7 @@ export { sarifReport } from './sarif.ts';
 export { cleanText, countCharacters, escapeXml, findHidden, printable, quoted } from './text/text.ts';
 export { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 export { describeValue } from './text/value-text.ts';
-export { withToolName } from './decided-tool.ts';
+export { shownTool, withToolName } from './decided-tool.ts';
 export { folderPattern, replaceFolder, shellWord, typedWord } from './text/shell-word.ts';
 export { codePointAt, sliceEnd, sliceStart, wholeCharacters } from './text/code-point.ts';
 export { foldLookalikes } from './text/lookalikes.ts';

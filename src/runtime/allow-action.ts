@@ -3,6 +3,7 @@ import {
   isProblem,
   quoted,
   readPackage,
+  withToolName,
   type Action,
   type ActionProblem,
   type Decision,
@@ -67,11 +68,9 @@ export async function whenAllowed<Result>(
       effect === 'ask' &&
       question !== undefined &&
       (approved?.has(...question) === true || approved?.has(SESSION, question[1]) === true);
-    journal.record({
-      type: 'decision',
-      call,
-      decision: isApproved ? approvedBefore(decided.decision) : decided.decision,
-    });
+    const decision = isApproved ? approvedBefore(decided.decision) : decided.decision;
+    const { message } = withToolName(context.tool, { code: 'policy/denied', message: decision.reason });
+    journal.record({ type: 'decision', call, decision: { ...decision, reason: message } });
     if (effect === 'deny') return failure('policy/denied', reason);
     if (typeof digest === 'object') return digest;
     const edit = action.type === 'edit_file' ? await planEdit(action, target, decided) : undefined;

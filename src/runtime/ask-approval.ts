@@ -4,6 +4,7 @@ import {
   failure,
   printable,
   quoted,
+  shownTool,
   stableJson,
   type Action,
   type ApprovalAnswer,
@@ -56,6 +57,7 @@ export async function askApproval(
     decided,
     approved,
     packages === undefined ? toApprovalDetail(action, path, preview, decided) : packageDetail(action, packages),
+    context.tool,
   );
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
@@ -117,11 +119,12 @@ function approvalRequest(
   { decision, accesses, isolation }: ActionDecision,
   skill: ApprovedSkill | undefined,
   detail: ApprovalRequest['detail'],
+  tool: string | undefined,
 ): ApprovalRequest {
   const bound = { action, skill, detail, isolation, accesses };
   return {
     id: `sha256:${sha256(stableJson(bound))}`,
-    tool: decision.tool,
+    tool: shownTool(tool, decision.tool),
     risk: decision.risk,
     action,
     rule: decision.rule,

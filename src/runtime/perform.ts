@@ -7,6 +7,7 @@ import {
   isProblem,
   isSkillError,
   startsProgram,
+  withToolName,
   type Action,
   type ActionFailed,
   type ActionProblem,
@@ -32,7 +33,8 @@ export async function performAction(action: Action, context: ActionContext): Pro
     const recalled = recall?.({ call, action, askedBy });
     for (const event of recalled?.events ?? []) journal.record(event);
     if (recalled !== undefined && 'packages' in action) recallPackages(action, recalled.observation, context);
-    const observation = recalled?.observation ?? redacted(await untilInterrupted(action, call, context), redactor);
+    const observed = recalled?.observation ?? redacted(await untilInterrupted(action, call, context), redactor);
+    const observation = observed.type === 'failed' ? withToolName(tool, observed) : observed;
     journal.record({ type: 'observation', call, observation, tool });
     return observation;
   } catch (error) {
