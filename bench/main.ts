@@ -17,6 +17,7 @@ import { benchExecutors } from './executors.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFleetGrowth } from './fleet-growth.ts';
 import { benchInstall, benchVerify } from './install.ts';
+import { benchListing } from './listing.ts';
 import { benchJournal } from './journal.ts';
 import type { BenchRow } from './row.ts';
 import { benchPacksPeers } from './packs-peers.ts';
@@ -35,7 +36,7 @@ import { benchTokens } from './tokens.ts';
 import { benchMcp } from './mcp.ts';
 import { benchConsole } from './console.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,verdicts,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,listing,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,verdicts,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -64,6 +65,7 @@ if (values.help === true) {
   const workDir = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bench-'));
   const suites: Readonly<Record<string, () => Promise<readonly BenchRow[]> | readonly BenchRow[]>> = {
     start: () => benchStart(project),
+    listing: () => benchListing({ project, dataDir, peersDir, workDir }),
     tokens: () => benchTokens({ dataDir, peersDir }),
     scan: () => benchScan({ dataDir, peersDir, workDir }),
     search: () => benchSearch({ dataDir, peersDir }),

@@ -6,6 +6,13 @@ import { pathToFileURL } from 'node:url';
 
 /** Installs a peer at a pinned version into the cache folder, once, and imports a module of it. */
 export async function importPeer(peersDir: string, spec: string, module: string): Promise<unknown> {
+  const home = installPeer(peersDir, spec);
+  const file = createRequire(path.join(home, 'package.json')).resolve(module);
+  return import(pathToFileURL(file).href);
+}
+
+/** Installs a peer at a pinned version, once, and returns the folder with its `node_modules`. */
+export function installPeer(peersDir: string, spec: string): string {
   const at = spec.lastIndexOf('@');
   const name = spec.slice(0, at);
   const home = path.join(peersDir, spec.replaceAll(/[^a-z0-9.@-]/gi, '_'));
@@ -17,6 +24,5 @@ export async function importPeer(peersDir: string, spec: string, module: string)
       timeout: 300_000,
     });
   }
-  const file = createRequire(path.join(home, 'package.json')).resolve(module);
-  return import(pathToFileURL(file).href);
+  return home;
 }

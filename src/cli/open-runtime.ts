@@ -32,9 +32,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
       cache: flags['no-cache'] !== true,
       signal,
       onProgress: ({ directories, skills }) => {
-        progress.show(
-          `scanning for skills: ${skills.toLocaleString('en')} found in ${directories.toLocaleString('en')} folders`,
-        );
+        progress.show(`scanning for skills: ${String(skills)} found in ${String(directories)} folders`);
       },
       onWarning: (message) => reportWarning(terminal, printable(message)),
       ...extra,

@@ -1,6 +1,6 @@
 /** Opens the store of trusted skills. A listing of the user's own skills does not load it. */
 import type { LoadedConfig } from '#core';
-import type { openTreeDigests } from '#platform';
+import type { ListedDigests } from '#platform/listed-digests';
 import { openTrust } from '#policy';
 import type { SkillTrust } from './skill-trust.ts';
 
@@ -9,8 +9,8 @@ export interface SkillTrustOptions {
   readonly loaded: Pick<LoadedConfig, 'config' | 'namedRoots'>;
   /** Folders that the calling program vouches for. */
   readonly vouched: readonly string[];
-  /** Called on first use: only trust that is bound to digests reads files. */
-  readonly digests: () => Promise<ReturnType<typeof openTreeDigests>>;
+  /** Called on first use. */
+  readonly digests: () => Promise<Pick<ListedDigests, 'of' | 'known'>>;
 }
 
 export function openSkillTrust({ home, loaded, vouched, digests }: SkillTrustOptions): SkillTrust {
@@ -23,10 +23,12 @@ export function openSkillTrust({ home, loaded, vouched, digests }: SkillTrustOpt
   });
   return {
     async distrust({ source, dir }) {
-      const first = store.isTrusted({ source, dir });
+      const trees = await digests();
+      // Known digests first: asking twice about thousands of skills takes as long as checking their files.
+      const first = store.isTrusted({ source, dir, digest: trees.known(dir) });
       if (first.trusted) return undefined;
       if (first.reason !== 'no-digest') return first;
-      const read = await (await digests()).of(dir);
+      const read = await trees.of(dir);
       const verdict = read.type === 'digest' ? store.isTrusted({ source, dir, digest: read.digest }) : first;
       return verdict.trusted ? undefined : verdict;
     },

@@ -27,7 +27,8 @@ import {
   type SkillIndex,
 } from '#skills';
 import { projectTop, recordFolders } from './roots.ts';
-import { cacheDirectory, type openTreeDigests } from '#platform';
+import { cacheDirectory } from '#platform';
+import type { ListedDigests } from '#platform/listed-digests';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { openUsableIndex } from './unusable-skills.ts';
 import { explainEmpty } from './empty-reason.ts';
@@ -39,8 +40,6 @@ import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-se
 import { untrustedSkills, type Distrust, type DistrustOptions, type SkillTrust } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
-
-type TreeDigests = ReturnType<typeof openTreeDigests>;
 
 type RegistryOptions = Parameters<typeof openRegistry>[0];
 
@@ -138,12 +137,13 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     diagnostics: rootDiagnostics,
   } = await findRoots(options, { surroundings, config: loaded.config, profile: loaded.profile, services, cacheDir });
   const interrupted = await recoverInterrupted(allRoots, services?.recover, options.signal);
-  const registry = await openRegistry(registryOptions(options, loaded, roots, cacheDir));
+  const scanOptions = registryOptions(options, loaded, roots, cacheDir);
+  const registry = await openRegistry(scanOptions);
   const isOwn = (skills: readonly SkillEntry[]): boolean =>
     loaded.namedRoots.project.length === 0 && skills.every(({ source }) => OWN_SOURCES.has(source));
   const openTrust = async (): Promise<SkillTrust> => {
     const { openSkillTrust } = await import('./open-skill-trust.ts');
-    return openSkillTrust({ home: surroundings.home, loaded, vouched, digests: treeDigests });
+    return openSkillTrust({ home: surroundings.home, loaded, vouched, digests: listedDigests });
   };
   const usable = openUsableIndex({
     // `check` asks for all skills, whatever a system can use.
@@ -181,9 +181,11 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
   // A root that the user names needs no trust, also if the project's file names it too.
   const vouched = [...(options.vouched ?? []), ...named].map((folder) => path.resolve(surroundings.cwd, folder));
   const untrusted = new Set<string>();
-  let digests: Promise<TreeDigests> | undefined;
-  const treeDigests = (): Promise<TreeDigests> =>
-    (digests ??= import('#platform/tree-digest').then(({ openTreeDigests }) => openTreeDigests()));
+  let digests: Promise<ListedDigests> | undefined;
+  const listedDigests = (): Promise<ListedDigests> =>
+    (digests ??= import('#platform/listed-digests').then(({ openListedDigests }) =>
+      openListedDigests(scanOptions.cacheFile?.replace(/skills-(\w+)\.cache$/, 'trees-$1.bin')),
+    ));
   // Sessions read `vouched` and `untrusted` when they start.
   const parts = {
     surroundings,
@@ -237,6 +239,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
       const top = projectTop(surroundings);
       const projects = [...(top === undefined ? [] : [top]), ...loaded.namedRoots.project];
       const found = await untrustedSkills(skills, await openTrust(), { ...distrustOptions, projects });
+      (await digests)?.save();
       for (const { dir } of distrustOptions.files === true ? skills : [])
         if (found.has(dir)) untrusted.add(dir);
         else untrusted.delete(dir);

@@ -1,4 +1,15 @@
-import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -7,6 +18,7 @@ import type { Session } from '../../src/runtime/session.ts';
 import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
+import { settle } from '../skills/registry/support.ts';
 import {
   addSkill,
   outcome,
@@ -232,4 +244,28 @@ describe('roots that a configuration names', () => {
     moved({ ...world, demo: path.join(own, 'demo') }, path.join(world.home, 'other/demo'));
     expect(await load(world, 'demo', { roots: [path.join(world.home, 'other')] })).toBe('done');
   });
+});
+
+test('a list that remembers digests notices a file with other bytes of the same length and time', async () => {
+  const world = policyWorld();
+  await trustProject(world);
+  const list = async (): Promise<readonly string[]> => {
+    const runtime = await runtimeIn(world, { ...OPEN, cache: true });
+    const skills = runtime.index.skills.filter(({ source }) => source === 'project');
+    return [...(await runtime.distrust(skills, { files: true })).values()].map(({ why }) => why);
+  };
+  await settle();
+  expect([await list(), await list()]).toEqual([[], []]);
+  const guide = path.join(world.demo, 'references/guide.md');
+  const { atime, mtime } = statSync(guide);
+  const text = readFileSync(guide, 'utf8');
+  writeFileSync(guide, text.toUpperCase());
+  utimesSync(guide, atime, mtime);
+  expect([await list(), await list()]).toEqual([['changed'], ['changed']]);
+  writeFileSync(guide, text);
+  await settle();
+  expect([await list(), await list()]).toEqual([[], []]);
+  expect(
+    readdirSync(path.join(world.home, '.cache/skillwright')).filter((name) => name.startsWith('trees-')),
+  ).toHaveLength(1);
 });

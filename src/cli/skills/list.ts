@@ -66,7 +66,10 @@ function listJson(
   { untrusted, seenBy }: { readonly untrusted: ReadonlyMap<string, Distrust>; readonly seenBy: AgentFolders['seeing'] },
 ): object {
   const { indexHash, shadowed, report, explain } = index;
-  const locked = findLocked(skills.map(({ dir }) => dir));
+  const locked = findLocked(
+    skills.map(({ dir }) => dir),
+    'accepted',
+  );
   return {
     indexHash,
     skills: skills.map((skill) => ({
@@ -133,7 +136,10 @@ function skillLines(
 ): readonly string[] {
   const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
   const winners = new Set(index.skills);
-  const locked = findLocked(skills.map(({ dir }) => dir));
+  const locked = findLocked(
+    skills.map(({ dir }) => dir),
+    'accepted',
+  );
   const rows = skills.map((skill) => ({
     mark: chooseMark(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
     name: printable(skill.name),

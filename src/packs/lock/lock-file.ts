@@ -374,7 +374,7 @@ function invalid(message: string): SkillError {
   return refused('lock/invalid', message);
 }
 
-const MAX_BYTES = 256 * 1024 * 1024;
+export const MAX_LOCK_BYTES = 256 * 1024 * 1024;
 
 /** Reads the lock of a root without opening the root. Returns undefined if the root has no lock. */
 export function readLock(root: string): LockFile | PackRefusal | undefined {
@@ -392,7 +392,7 @@ export function readLockAt(file: string): LockFile | PackRefusal {
 }
 
 function readFileAt(file: string): LockFile | PackRefusal | undefined {
-  const read = readTextFile(file, MAX_BYTES);
+  const read = readTextFile(file, MAX_LOCK_BYTES);
   if (read.type === 'absent') return undefined;
   if (read.type === 'failed') return packRefusal('lock/invalid', `${LOCK_FILE_NAME} cannot be read: ${read.reason}`);
   if (!read.validUtf8) return packRefusal('lock/invalid', `${LOCK_FILE_NAME} is not UTF-8`);

@@ -9,6 +9,8 @@ import { isSystemError } from '../system-error.ts';
 
 /** Entries kept per kind: a few projects with a few snapshots each. */
 const MAX_ENTRIES = 16;
+/** A temporary file this old was left by a killed process: writing takes well under a second. */
+const STALE_MS = 60_000;
 
 interface CacheEntry {
   /** The bytes; `undefined` if they are missing or unreadable. Marks the entry as used. */
@@ -43,7 +45,7 @@ function readEntry(file: string): Uint8Array | undefined {
 function writeEntry(file: string, bytes: Uint8Array): void {
   try {
     makeFolders(path.dirname(file), 0o700);
-    writeFileAtomically(file, bytes);
+    writeFileAtomically(file, bytes, { staleMs: STALE_MS });
     removeLeastRecentlyUsed(file);
   } catch (error) {
     if (!isSystemError(error)) throw error;

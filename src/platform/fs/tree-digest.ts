@@ -82,6 +82,8 @@ export interface TreeDigest {
   readonly bytes: number;
   /** Fingerprint of the tree when its bytes were read. */
   readonly fingerprint: string;
+  /** The metadata behind the fingerprint. */
+  readonly entries: TreeFingerprint;
   /** False if a file changed so recently that it could change again without a different fingerprint. */
   readonly isSettled: boolean;
 }
@@ -150,6 +152,7 @@ export class TreeReading {
       files: this.#files,
       bytes: this.#bytes,
       fingerprint: this.#fingerprint.digest(),
+      entries: this.#fingerprint,
       isSettled: this.#isSettled,
     };
   }

@@ -11,9 +11,25 @@ const INITIAL_CAPACITY = 16;
 
 /** Collects the metadata of the entries of a tree, in the order of the walk. */
 export class TreeFingerprint {
-  readonly #paths: string[] = [];
+  readonly #paths: string[];
   /** `FIELDS` numbers for each path: formatting the times of thousands of files as text takes longer than reading them. */
-  #numbers = new Float64Array(FIELDS * INITIAL_CAPACITY);
+  #numbers: Float64Array;
+
+  /** Empty, or the `paths` of another fingerprint and bytes that begin with its `numbers`. */
+  constructor(paths: readonly string[] = [], bytes: Uint8Array = new Uint8Array()) {
+    this.#paths = [...paths];
+    this.#numbers = new Float64Array(FIELDS * Math.max(paths.length, INITIAL_CAPACITY));
+    new Uint8Array(this.#numbers.buffer).set(bytes.subarray(0, FIELDS * 8 * paths.length));
+  }
+
+  get paths(): readonly string[] {
+    return this.#paths;
+  }
+
+  /** The numbers of all paths, as bytes in the order of this machine. */
+  get numbers(): Uint8Array {
+    return new Uint8Array(this.#numbers.buffer, 0, this.#paths.length * FIELDS * 8);
+  }
 
   /** The fingerprint of a tree as it is now. Raises a `TreeRefusal`. */
   static read(root: string, options: WalkOptions): TreeFingerprint {
@@ -72,8 +88,7 @@ export class TreeFingerprint {
   digest(): string {
     // Paths contain no NUL and each has the same number of fields, so the encoding is unambiguous.
     const paths = Buffer.from(this.#paths.join('\0'), 'utf8');
-    const numbers = new Uint8Array(this.#numbers.buffer, 0, this.#paths.length * FIELDS * 8);
-    return sha256(Buffer.concat([new Uint8Array(Float64Array.of(paths.length).buffer), numbers, paths]));
+    return sha256(Buffer.concat([new Uint8Array(Float64Array.of(paths.length).buffer), this.numbers, paths]));
   }
 }
 

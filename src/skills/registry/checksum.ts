@@ -1,10 +1,15 @@
+import { sha256 } from '#platform';
+
 const WORDS = 16 * 1024;
+/** From here on, loading `node:crypto` takes less time than the loop. */
+const MANY_BYTES = 1024 * 1024;
 
 /**
- * Sixty-four bits that detect damaged and edited files; not collision-resistant. A listing runs the loop once, before it is compiled to
- * machine code, so it takes two words per turn and calls little. `node:crypto` would take longer to load.
+ * At least sixty-four bits that detect damaged and edited files; not collision-resistant. A listing runs the loop once, before it is
+ * compiled to machine code, so it takes two words per turn and calls little.
  */
 export function checksum(bytes: Uint8Array): string {
+  if (bytes.length > MANY_BYTES) return sha256(bytes);
   const { imul } = Math;
   // Words need their place in memory, and a copy of everything could be large.
   const words = new Int32Array(Math.min(WORDS, 2 * Math.ceil(bytes.length / 8)));

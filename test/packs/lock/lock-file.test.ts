@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -11,6 +13,8 @@ import {
   type LockedFile,
   type LockedSkill,
 } from '../../../src/packs/lock/lock-file.ts';
+import { findLocked } from '../../../src/packs/lock/find-locked.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 
@@ -257,3 +261,18 @@ function damaged(): fc.Arbitrary<string> {
     .tuple(fc.nat(TEXT.length), fc.nat(40), fc.string({ maxLength: 10 }))
     .map(([at, length, text]) => TEXT.slice(0, at) + text + TEXT.slice(at + length));
 }
+
+test('locks that are searched for a field are found with it, however it is spelled, and may be skipped without it', () => {
+  const root = scratch();
+  const folder = path.join(root, 'alpha');
+  const file = path.join(root, 'skills.lock.json');
+  const skill: LockedSkill = { ...FULL, accepted: ['net-fetch'] };
+  const text = lockFileText({ schema: 1, skills: new Map([['alpha', skill]]) });
+  for (const written of [text, text.replace('"accepted"', String.raw`"\u0061ccepted"`)]) {
+    writeFileSync(file, written);
+    expect([...findLocked([folder], 'accepted')]).toEqual([[folder, skill]]);
+  }
+  writeFileSync(file, lockFileText({ schema: 1, skills: new Map([['alpha', FULL]]) }));
+  expect([...findLocked([folder], 'accepted')]).toEqual([]);
+  expect([...findLocked([folder])]).toEqual([[folder, FULL]]);
+});
