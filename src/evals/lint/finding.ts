@@ -10,6 +10,7 @@ type LintRule =
   | 'number-without-edges'
   | 'expected-in-request'
   | 'expected-in-skill'
+  | 'expected-in-files'
   | 'expects-skill-name'
   | 'skill-in-request'
   | 'format-only'
@@ -26,8 +27,13 @@ export interface LintFinding extends CaseProblem {
   readonly rule: LintRule;
 }
 
-/** The case with the text of its skill; empty if it is not known. */
+/** The case with the texts of its skill, SKILL.md first; empty if it is not known. */
 export interface LintedCase {
   readonly evalCase: EvalCase;
-  readonly skillText: string;
+  readonly skillFiles: readonly SkillText[];
+}
+
+export interface SkillText {
+  readonly file: string;
+  readonly text: string;
 }

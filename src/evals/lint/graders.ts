@@ -1,17 +1,37 @@
 /** Runs the output checks of a case on answers that should fail: none, a wrong one, the opposite, the request and the skill itself. */
-import { isObject, quoted } from '#core';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { compileGlob, isObject, isProblem, normaliseGlob, quoted } from '#core';
+import { quietly, sha256 } from '#platform';
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import { splitFlags } from '../cases/pattern-check.ts';
 import { gradeAnswer } from '../grade/grade-output.ts';
-import type { CaseFinding, LintedCase } from './finding.ts';
+import type { CaseFinding, LintedCase, SkillText } from './finding.ts';
 
-/** Long, ordinary and wrong: it says nothing about any task. */
-const WRONG_ANSWER =
-  'I do not know. Sorry, nothing here says anything about it, and I have not looked any further than this.';
+/** Long, ordinary and wrong: they say nothing about any task. */
+const WRONG_ANSWERS = [
+  'I do not know. Sorry, nothing here says anything about it, and I have not looked any further than this.',
+  'I do not know, but in 1873 there were 94127 of them, about 61.7 %, and on 1873-11-29 it was 8,351.09.',
+  '我不知道，这里没有相关的内容。',
+] as const;
 
-export function graderFindings({ evalCase, skillText }: LintedCase): readonly CaseFinding[] {
+export function graderFindings({ evalCase, skillFiles }: LintedCase): readonly CaseFinding[] {
   const { output = [], rubric = [] } = evalCase.expect;
   const checks = output.filter(({ type }) => type !== 'checker');
+  if (
+    output.length + rubric.length === 0 &&
+    evalCase.expect.outcome?.includes('done') === true &&
+    !hasOtherChecks(evalCase)
+  )
+    return [
+      {
+        rule: 'passes-on-wrong',
+        severity: 'error',
+        message: 'the only check, outcome: done, passes on any answer',
+        hint: 'also check the answer, a file or an action',
+      },
+    ];
   if (checks.length === 0) return [];
   // A judge or a checker can still tell a wrong answer, so that the check alone is weak but the case is not.
   const severity =
@@ -28,12 +48,15 @@ export function graderFindings({ evalCase, skillText }: LintedCase): readonly Ca
         hint: 'add a text or an expression that a right answer contains',
       },
     ];
-  if (passes(WRONG_ANSWER)) {
+  const wrong = WRONG_ANSWERS.find(passes);
+  if (wrong !== undefined) {
     const hint = 'check something that only a right answer contains';
     return [
-      { rule: 'passes-on-wrong', severity, message: 'the checks pass on any text, such as "I do not know"', hint },
+      { rule: 'passes-on-wrong', severity, message: `the checks pass on any text, such as ${quoted(wrong, 60)}`, hint },
     ];
   }
+  const kept = fixtureFindings(checks, evalCase.files, severity);
+  if (kept.length > 0) return kept;
   if (checks.every(isFormat)) {
     const hint = 'also check the content: a text, a value in the JSON Schema, or the content of the file';
     return [
@@ -58,7 +81,7 @@ export function graderFindings({ evalCase, skillText }: LintedCase): readonly Ca
       { rule: 'passes-on-request', severity, message: 'the checks pass if the answer repeats the request', hint },
     ];
   }
-  return [...givenAway(checks, evalCase, skillText), ...numberFindings(checks)];
+  return [...givenAway(checks, evalCase, skillFiles), ...numberFindings(checks)];
 }
 
 /** Whether the case also asks how the run went, which a wrong answer alone does not meet. */
@@ -102,15 +125,54 @@ function skillNameFinding({ skills: { target } }: EvalCase, checks: readonly Out
   };
 }
 
-function givenAway(checks: readonly OutputCheck[], { input }: EvalCase, skillText: string): readonly CaseFinding[] {
+/** A file that the run is given must not be the one that it is to make. */
+function fixtureFindings(
+  checks: readonly OutputCheck[],
+  files: readonly string[],
+  severity: CaseFinding['severity'],
+): readonly CaseFinding[] {
+  const found = checks.flatMap((check) => {
+    if (check.type !== 'file' || check.exists === false) return [];
+    const glob = normaliseGlob(check.path);
+    if (isProblem(glob)) return [];
+    const expected = compileGlob(glob);
+    return files.filter((file) => {
+      const name = path.basename(file);
+      if (!expected.matches(name) && !expected.matches(`inputs/${name}`)) return false;
+      const bytes = quietly(() => readFileSync(file), undefined);
+      if (bytes === undefined) return false;
+      return (
+        (check.contains === undefined || bytes.toString('utf8').includes(check.contains)) &&
+        (check.sha256 === undefined || check.sha256.toLowerCase().replace(/^sha256:/, '') === sha256(bytes))
+      );
+    });
+  });
+  return found.slice(0, 1).map((file) => ({
+    rule: 'expected-in-files',
+    severity,
+    message: `the input file ${quoted(path.basename(file))} is already what is expected`,
+    hint: 'expect another file name, or content that the run has to make',
+  }));
+}
+
+function givenAway(
+  checks: readonly OutputCheck[],
+  { input }: EvalCase,
+  skillFiles: readonly SkillText[],
+): readonly CaseFinding[] {
   const within = (text: string, check: OutputCheck): boolean => {
     const needed = neededText(check);
     return needed !== undefined && needed.trim().length > 1 && fold(text).includes(fold(needed));
   };
   const shown = (found: readonly OutputCheck[]): string =>
-    found.map((check) => quoted(neededText(check) ?? '', 60)).join(', ');
+    found.map((check) => quoted(neededText(check) ?? (check.type === 'matches' ? check.pattern : ''), 60)).join(', ');
   const inRequest = checks.filter((check) => within(input, check));
-  const inSkill = checks.filter((check) => !inRequest.includes(check) && within(skillText, check));
+  // An expression may match what has no fixed text.
+  const isTold = (text: string, check: OutputCheck): boolean =>
+    within(text, check) || (check.type === 'matches' && check.not !== true && gradeAnswer(check, text));
+  const left = checks.filter((check) => !inRequest.includes(check));
+  const teller = skillFiles.find(({ text }) => left.some((check) => isTold(text, check)));
+  const inSkill = teller === undefined ? [] : left.filter((check) => isTold(teller.text, check));
   return [
     ...(inRequest.length === 0
       ? []
@@ -128,7 +190,7 @@ function givenAway(checks: readonly OutputCheck[], { input }: EvalCase, skillTex
           {
             rule: 'expected-in-skill',
             severity: 'warning',
-            message: `SKILL.md contains the expected text ${shown(inSkill)}`,
+            message: `${teller?.file ?? 'SKILL.md'} contains the expected text ${shown(inSkill)}`,
             hint: 'the case shows that the skill was read, not that it helps: expect a result that has to be worked out',
           } as const,
         ]),

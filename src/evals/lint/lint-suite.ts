@@ -4,10 +4,11 @@
  */
 import { quoted } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import { isSkillNamed, readSkill } from '../cases/suite.ts';
+import { isSkillNamed } from '../cases/suite.ts';
 import { duplicateFindings } from './duplicates.ts';
-import type { CaseFinding, LintedCase, LintFinding } from './finding.ts';
+import type { CaseFinding, LintedCase, LintFinding, SkillText } from './finding.ts';
 import { graderFindings } from './graders.ts';
+import { readSkillTexts } from './skill-texts.ts';
 
 export interface LintOptions {
   /** `trigger` measures which skill loads; then a suite without negatives has no precision. */
@@ -20,7 +21,7 @@ export function lintSuite(cases: readonly EvalCase[], { kind, skills }: LintOpti
   const readTarget = skillReader(skills);
   const asked = cases
     .filter(({ answers }) => answers?.type !== 'script')
-    .map((evalCase): LintedCase => ({ evalCase, skillText: readTarget(evalCase) }));
+    .map((evalCase): LintedCase => ({ evalCase, skillFiles: readTarget(evalCase) }));
   const place = ({ evalCase }: LintedCase, finding: CaseFinding): LintFinding => ({
     code: 'input/invalid',
     ...evalCase.place,
@@ -34,18 +35,18 @@ export function lintSuite(cases: readonly EvalCase[], { kind, skills }: LintOpti
   ];
 }
 
-/** Reads each SKILL.md once. */
-function skillReader(skills: readonly string[]): (evalCase: EvalCase) => string {
-  const texts = new Map<string, string>();
+/** Reads each skill once. */
+function skillReader(skills: readonly string[]): (evalCase: EvalCase) => readonly SkillText[] {
+  const texts = new Map<string, readonly SkillText[]>();
   return ({ skills: { target, folders } }) => {
-    if (target === undefined) return '';
+    if (target === undefined) return [];
     const key = [target, ...folders].join('\n');
     const known = texts.get(key);
     if (known !== undefined) return known;
     const folder = [...folders, ...skills].find((one) => isSkillNamed(one, target));
-    const text = folder === undefined ? '' : (readSkill(folder)?.text ?? '');
-    texts.set(key, text);
-    return text;
+    const found = folder === undefined ? [] : readSkillTexts(folder);
+    texts.set(key, found);
+    return found;
   };
 }
 

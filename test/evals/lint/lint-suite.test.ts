@@ -184,3 +184,55 @@ test('the placeholders of skills that were made before are errors too', () => {
   });
   expect(readCases([path.join(root, 'mine')])).toMatchObject({ cases: [], problems: [{}, {}] });
 });
+
+describe('checks that show nothing', () => {
+  test('an expression that any number meets, and outcome: done alone, are errors', () => {
+    expect(findingsOf([{ output: { regex: '[0-9]{4}' } }])).toEqual(['error passes-on-wrong']);
+    expect(findingsOf([{ output: { regex: '\\d+(\\.\\d+)? ?%' } }])).toEqual(['error passes-on-wrong']);
+    expect(findingsOf([{ expect: { outcome: 'done' } }])).toEqual(['error passes-on-wrong']);
+    expect(findingsOf([{ expect: { outcome: 'done', output: GOOD } }])).toEqual([]);
+    expect(findingsOf([{ expect: { outcome: 'refused' } }])).toEqual([]);
+  });
+
+  test('an expression that the skill meets, also in its other files, is a warning with the file', () => {
+    expect(findingsOf([{ output: { regex: '37\\.[0-9]+ percent' } }])).toEqual(['warning expected-in-skill']);
+    const root = folderOf({
+      'tax-report/SKILL.md': SKILL,
+      'tax-report/references/key.md': 'The boat tax is forty-two boats and 91.55 crowns.',
+      'tax-report/evals/cases.json': {
+        cases: [
+          { id: 'a', input: 'How high is the tax on a boat?', expect: { output: { contains: 'forty-two boats' } } },
+          { id: 'b', input: 'Compare two flats in Rome.', expect: { output: { regex: '91[.][0-9]+ crowns' } } },
+        ],
+      },
+    });
+    const { cases } = readCases([path.join(root, 'tax-report')]);
+    const found = lintSuite(cases, { kind: 'cases', skills: [path.join(root, 'tax-report')] });
+    expect(found.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([
+      'expected-in-skill: references/key.md contains the expected text "forty-two boats"',
+      'expected-in-skill: references/key.md contains the expected text "91[.][0-9]+ crowns"',
+    ]);
+  });
+
+  test('a file that the run is given already is an error, unless it has to change', () => {
+    const root = folderOf({
+      'tax-report/SKILL.md': SKILL,
+      'tax-report/evals/files/taxes.csv': 'year,tax\n2024,10\n',
+      'tax-report/evals/cases.json': {
+        cases: [
+          ['a', 'How high is the tax on a boat?', 'year'],
+          ['b', 'Compare two flats in Rome.', 'total'],
+        ].map(([id, input, contains]) => ({
+          id,
+          input,
+          files: ['files/taxes.csv'],
+          expect: { output: { files: [{ path: '**/taxes.csv', contains }] } },
+        })),
+      },
+    });
+    const { cases, problems } = readCases([path.join(root, 'tax-report')]);
+    expect(problems).toEqual([]);
+    const found = lintSuite(cases, { kind: 'cases', skills: [path.join(root, 'tax-report')] });
+    expect(found.map(({ severity, rule }) => `${severity} ${rule}`)).toEqual(['error expected-in-files']);
+  });
+});

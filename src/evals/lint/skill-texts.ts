@@ -1,0 +1,32 @@
+/** The texts of a skill that a model can read, to find answers in them: SKILL.md first, then its other files without the cases. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { compareText } from '#core';
+import { quietly } from '#platform';
+import type { SkillText } from './finding.ts';
+
+const MOST_FILES = 300;
+const MOST_BYTES = 512 * 1024;
+/** Folders that runs never see, or that hold no text of the skill. */
+const LEFT_OUT = /^(?:evals?|tests?|cases|node_modules|\..*)$/;
+
+export function readSkillTexts(folder: string): readonly SkillText[] {
+  const files = listFiles(folder, '').toSorted(
+    (a, b) => Number(b === 'SKILL.md') - Number(a === 'SKILL.md') || compareText(a, b),
+  );
+  return files.slice(0, MOST_FILES).flatMap((file) => {
+    const full = path.join(folder, file);
+    const text = quietly(() => (statSync(full).size > MOST_BYTES ? '' : readFileSync(full, 'utf8')), '');
+    return text === '' || text.includes('\0') ? [] : [{ file, text }];
+  });
+}
+
+/** Links are not followed. */
+function listFiles(folder: string, within: string): readonly string[] {
+  return quietly(() => readdirSync(path.join(folder, within), { withFileTypes: true }), []).flatMap((entry) => {
+    const name = within === '' ? entry.name : `${within}/${entry.name}`;
+    if (entry.isFile()) return [name];
+    return entry.isDirectory() && !LEFT_OUT.test(entry.name) ? listFiles(folder, name) : [];
+  });
+}
