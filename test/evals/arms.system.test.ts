@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { EvalCase } from '../../src/evals/cases/case.ts';
 import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { storedRuns } from '../../src/evals/project/stored.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
 import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
@@ -165,6 +166,9 @@ describe('stored results of a live model', () => {
     const after = counting(() => true);
     const report = await evaluate({ ...options, model: after.model, resume: true });
     expect([verdict(report), after.runs.length]).toEqual(['no clear difference', 18]);
+    // Grading the folder again counts each attempt once, in its last run.
+    const runs = storedRuns(directory, options.cases).map(({ folder }) => path.basename(folder));
+    expect(runs.toSorted()).toEqual(report.results.map(({ run = '' }) => path.basename(run)).toSorted());
     const byCase = TOPICS.map(
       (topic) => new Set(report.results.filter((one) => one.case === topic).map((one) => one.turn?.id)).size,
     );

@@ -16,7 +16,7 @@ function listPairs({ of, against }: ArmResults): readonly Sides<CaseResult>[] {
 
 type Served = 'models' | 'fingerprints';
 
-function listServed(results: readonly CaseResult[], kind: Served): readonly string[] {
+export function listServed(results: readonly CaseResult[], kind: Served): readonly string[] {
   return [...new Set(results.flatMap(({ model }) => model.served?.[kind] ?? []))].toSorted();
 }
 

@@ -25,11 +25,11 @@ export function terminalComparison(
 ): readonly string[] {
   const shown = comparison.changes.slice(0, MOST_CHANGES);
   const left = comparison.changes.length - shown.length;
-  const { validity, result, reasons, skills } = verdict;
+  const { validity, result, reasons, warnings, skills } = verdict;
   const tone = validity === 'invalid' || result === 'failed' ? 'red' : validity === 'incomplete' ? 'yellow' : 'green';
   return [
     style(tone, style('bold', comparisonTitle(verdict))),
-    ...reasons.map((reason) => fitText(`  ${printable(reason)}`, width)),
+    ...[...reasons, ...warnings.map(toWarning)].map((line) => fitText(`  ${printable(line)}`, width)),
     ...skills.map(({ skill, before = 'absent', after = 'absent' }) =>
       fitText(`  ${printable(skill)}: ${before === after ? after : `${before} to ${after}`}`, width),
     ),
@@ -53,11 +53,12 @@ export function markdownComparison(comparison: ReportComparison, verdict: Compar
   const shown = comparison.changes.slice(0, MOST_CHANGES);
   const left = comparison.changes.length - shown.length;
   const cell = (text: string): string => markdownText(text, CELL);
+  const notes = [...verdict.reasons, ...verdict.warnings.map(toWarning)];
   const lines = [
     `### Comparison: ${comparisonTitle(verdict)}`,
     '',
-    ...verdict.reasons.map((reason) => `- ${cell(reason)}`),
-    ...(verdict.reasons.length === 0 ? [] : ['']),
+    ...notes.map((note) => `- ${cell(note)}`),
+    ...(notes.length === 0 ? [] : ['']),
     ...(verdict.skills.length === 0 ? [] : ['| skill | before | after |', '|---|---|---|']),
     ...verdict.skills
       .slice(0, MOST_CHANGES)
@@ -75,6 +76,8 @@ export function markdownComparison(comparison: ReportComparison, verdict: Compar
   ];
   return `${lines.join('\n')}\n`;
 }
+
+const toWarning = (text: string): string => `warning: ${text}`;
 
 function facts(comparison: ReportComparison): readonly (readonly [string, string])[] {
   const { counts, same, passRate, live, models, skills, cost } = comparison;

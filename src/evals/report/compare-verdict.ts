@@ -1,6 +1,7 @@
 /** What a comparison of two reports may claim: nothing if one of them is invalid. */
 import { countText, defined } from '#core';
 import { isRegression, type ReportComparison } from './compare-reports.ts';
+import { listServed } from './arm-doubts.ts';
 import { liveText } from './report-text.ts';
 import { groupBy, type EvalReport, type Verdict } from './result.ts';
 import { findVerdict, verdictTitle } from './verdict.ts';
@@ -34,7 +35,7 @@ export function compareVerdicts(
       ...(counts.broken === 0 ? [] : [`${countText(counts.broken, 'case')} broke`]),
       ...(hasRegression && live !== undefined ? [`live ${liveText(live)}`] : []),
     ],
-    warnings: [],
+    warnings: listCauses(before, after, comparison),
     skills: [...new Set([...earlier.keys(), ...later.keys()])].map((skill) => ({
       skill,
       ...defined({ before: earlier.get(skill), after: later.get(skill) }),
@@ -70,6 +71,22 @@ function findGaps({ edited, changes, counts, same }: ReportComparison) {
       ...reasons,
     ],
   };
+}
+
+/** Causes of a change that are not the skill. */
+function listCauses(
+  before: EvalReport,
+  after: EvalReport,
+  { skills, counts, same }: ReportComparison,
+): readonly string[] {
+  const common = same + counts.broken + counts.fixed + counts.unclear + counts.other;
+  const [old, now] = [before, after].map(({ results }) => listServed(results, 'models').join(', '));
+  return [
+    ...(skills.length > 0 || common === 0 || before.skills.length === 0
+      ? []
+      : ['the skills are identical in both reports: changes come from the model, the cases or chance']),
+    ...(old === now || old === '' || now === '' ? [] : [`different models answered: ${old ?? ''} to ${now ?? ''}`]),
+  ];
 }
 
 /** Formats `valid, failed` or `INVALID: the reports cannot be compared`. */

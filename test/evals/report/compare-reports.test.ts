@@ -9,6 +9,18 @@ import { check, rate, report, result } from '../sample-report.ts';
 const COST = { calls: 0, inputTokens: 0, outputTokens: 0 };
 
 describe('two reports', () => {
+  test('name what changed besides the skill: nothing, or the model that answered', () => {
+    const served = (name: string) =>
+      report([result('a', { model: { id: 'm', way: 'live', served: { models: [name], fingerprints: [] } } })]);
+    const [before, after] = [served('small'), served('large')];
+    const warnings = (one: EvalReport, other: EvalReport) =>
+      compareVerdicts(one, other, compareReports(one, other)).warnings;
+    const same = 'the skills are identical in both reports: changes come from the model, the cases or chance';
+    expect(warnings(before, after)).toEqual([same, 'different models answered: small to large']);
+    const changed = { ...before, skills: [{ name: 'tables', digest: 'sha256-tree:new' }] };
+    expect(warnings(before, changed)).toEqual([]);
+  });
+
   test('call no change of a baseline or of a case in quarantine a regression', () => {
     const quarantine = { until: '2026-12-31', passed: 3, of: 6 };
     const live = { model: { id: 'm', way: 'live' } } as const;
