@@ -26,6 +26,8 @@ export interface ApprovalRequest {
   readonly rule: string;
   readonly origin: RuleOrigin;
   readonly skill?: ApprovedSkill;
+  /** The real path of the project that asks; an approval is for no other. */
+  readonly project?: string;
   readonly detail: ApprovalDetail;
   /** Files, folders and hosts that the action touches. */
   readonly affects: readonly string[];

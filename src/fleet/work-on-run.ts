@@ -124,7 +124,15 @@ async function openRuntime({ runtimes, settings, directory, ...fleet }: Work, sk
   const known = runtimes.get(skillSet);
   if (known !== undefined) return known;
   const opening = fetchSkills(fleet, skillSet, directory).then((root) =>
-    createRuntime({ ...settings, cwd: directory, roots: [root], onlyRoots: true, vouched: [root] }),
+    // Answers are kept per run, and another worker, with another folder, may continue it.
+    createRuntime({
+      ...settings,
+      cwd: directory,
+      approvalProject: '',
+      roots: [root],
+      onlyRoots: true,
+      vouched: [root],
+    }),
   );
   runtimes.set(skillSet, opening);
   opening.catch(() => runtimes.delete(skillSet));

@@ -25,7 +25,7 @@ const WHOLE = { textRows: 4_000, itemRows: 400, items: 1_000, diffLines: 4_000 }
  * is framed (`framed-text.ts`).
  */
 export function approvalLines(request: ApprovalRequest, options: ApprovalTextOptions): readonly string[] {
-  const { tool, risk, rule, origin, skill, detail, affects, isolation, capabilities, id, action } = request;
+  const { tool, risk, rule, origin, skill, project, detail, affects, isolation, capabilities, id, action } = request;
   const show = openShow(options);
   if (options.show === 'change')
     return detail.kind === 'write' && detail.before !== detail.after ? writeLines(detail, show) : [];
@@ -34,6 +34,7 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
     ...show.items('tool', [tool]),
     ...show.items(`required by a rule (${origin.layer})`, origin.where === '' ? [rule] : [rule, origin.where]),
     ...(skill === undefined ? [] : show.items(`skill ${shortDigest(skill.digest)}`, [skill.id])),
+    ...(project === undefined || project === '' ? [] : show.items('project', [project])),
     ...detailLines(detail, show),
     ...givenLines(action, show),
     ...(affects.length === 0 ? [] : show.items(`affects ${String(affects.length)}`, affects)),

@@ -54,6 +54,8 @@ export interface ActionSettings {
   readonly allowedTools: NonNullable<NonNullable<Config['policy']>['allowed_tools']>;
   /** Whether programs that reach nothing outside their sandbox are asked about. */
   readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;
+  /** The project that approvals are bound to. */
+  readonly project: string;
   /** Absent: no person is available for any question. */
   readonly approve: Approve | undefined;
   /** Answers for the rest of the run; child sessions share them. */

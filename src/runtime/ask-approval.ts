@@ -56,6 +56,7 @@ export async function askApproval(
     action,
     decided,
     approved,
+    context.project,
     packages === undefined ? toApprovalDetail(action, path, preview, decided) : packageDetail(action, packages),
     context.tool,
   );
@@ -118,10 +119,11 @@ function approvalRequest(
   action: Action,
   { decision, accesses, isolation }: ActionDecision,
   skill: ApprovedSkill | undefined,
+  project: string,
   detail: ApprovalRequest['detail'],
   tool: string | undefined,
 ): ApprovalRequest {
-  const bound = { action, skill, detail, isolation, accesses };
+  const bound = { action, skill, project, detail, isolation, accesses };
   return {
     id: `sha256:${sha256(stableJson(bound))}`,
     tool: shownTool(tool, decision.tool),
@@ -130,12 +132,14 @@ function approvalRequest(
     rule: decision.rule,
     origin: decision.origin,
     skill,
+    project,
     detail,
     affects: [...new Set(accesses.flatMap(affectedBy))],
     isolation,
     capabilities: decision.capabilities,
     scopes: scopesFor(decision, skill, isolation),
     coverage: stableJson([
+      project,
       decision.tool,
       skill?.id ?? '',
       skill?.digest ?? '',

@@ -54,6 +54,8 @@ export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   readonly recordedVocabulary?: VocabularyName;
   /** Folders that the calling program vouches for; their skills need no trust. */
   readonly vouched?: readonly string[];
+  /** The project that approvals are bound to, for runs that move between machines (default: the real path of its folder). */
+  readonly approvalProject?: string;
   /** Cache the index between runs (default: true). */
   readonly cache?: boolean;
   readonly mode?: Mode;
@@ -191,6 +193,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     surroundings,
     loaded,
     vouched,
+    approvalProject: options.approvalProject,
     untrusted,
     places: executionPlaces,
     search,

@@ -24,7 +24,7 @@ import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
-import { openTreeDigests, thisProcess, type LockOwner } from '#platform';
+import { openTreeDigests, realPath, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import { packageOptions } from './execution/package-options.ts';
 import { isProjectFile, locateInCommand, locateInSkills } from './locate.ts';
@@ -96,6 +96,8 @@ export interface SessionSourceParts {
   readonly untrusted: ReadonlySet<string>;
   /** Folders whose skills need no trust. */
   readonly vouched: readonly string[];
+  /** The project in approvals, instead of the real path of its folder. */
+  readonly approvalProject: string | undefined;
   readonly places: Omit<ExecutionDefaults, 'findSkill'>;
   readonly search: SkillSearch;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
@@ -261,6 +263,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     policy: buildPolicy(source, options),
     allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
     sandboxed: config.policy?.sandboxed ?? 'ask',
+    project: source.approvalProject ?? realPath(options.host?.project ?? source.project),
     approve: options.approve,
     runAnswers: (options.parent && RUN_ANSWERS.get(options.parent)) ?? openRunAnswers(),
     execution: undefined,
