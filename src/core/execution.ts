@@ -117,6 +117,8 @@ export interface ProgramSpec {
 export interface HiddenNames {
   /** Matches to the end of the path, from its start or a slash. */
   readonly names: string;
+  /** Like `names`: an entry of the hidden folder itself, behind the name of that folder. */
+  readonly pairs: string;
   /** Found anywhere: not hidden after all. */
   readonly shown: string;
   /** Like `names`, without exceptions. */

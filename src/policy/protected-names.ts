@@ -137,11 +137,27 @@ function escapePattern(name: string): string {
 /** What editors and people add to a name for a copy: `.env~`, `.server.pem.swp`, `#id_rsa#`, `prod.key.bak`. */
 const COPIES = { before: '(?:\\.?#|\\.)?', after: '(?:[~#]|\\.(?:bak|backup|old|orig|save|sw[a-p]|tmp))?' };
 
-function nameMatcher(patterns: readonly string[], added = {}): (path: string) => boolean {
-  const source = `(?:^|/)(?:${pathExpression(patterns, added)})$`;
-  // Compiled on first use, because most patterns are never matched.
+/** Patterns that name a folder and an entry of it, which is hidden or protected also where the folder itself was mounted or copied. */
+function listPairs(patterns: readonly string[]): readonly string[] {
+  return patterns.map((pattern) => pattern.replace(/\/\*\*$/, '')).filter((pattern) => pattern.includes('/'));
+}
+
+/** Whether a path, or its start together with the name of the folder that it is relative to, matches. */
+type MatchPath = (path: string, folder?: string) => boolean;
+
+function nameMatcher(patterns: readonly string[], added = {}): MatchPath {
+  const matches = compileLate(pathExpression(patterns, added));
+  const pairs = listPairs(patterns);
+  const matchesPair = pairs.length === 0 ? () => false : compileLate(pathExpression(pairs, added));
+  return (path, folder = '') =>
+    matches(path) ||
+    (folder !== '' && matchesPair(`${folder.slice(folder.lastIndexOf('/') + 1)}/${path.split('/', 1)[0] ?? ''}`));
+}
+
+/** Compiled on first use, because most patterns are never matched. */
+function compileLate(source: string): (path: string) => boolean {
   let expression: RegExp | undefined;
-  return (path) => (expression ??= new RegExp(source, 's')).test(collisionKey(path));
+  return (path) => (expression ??= new RegExp(`(?:^|/)(?:${source})$`, 's')).test(collisionKey(path));
 }
 
 const NEVER = nameMatcher(listPatterns('write', 'never'));
@@ -154,17 +170,17 @@ const SAMPLE = '(?:example|sample|template|dist|defaults?|schema)';
 const EXAMPLES = `\\.${SAMPLE}(?!.)|(?:^|/)(?:\\.env[._-])?${SAMPLE}\\.env(?!.)`;
 const EXAMPLE = new RegExp(EXAMPLES, 'is');
 
-function secretMatcher(patterns: readonly string[]): (path: string) => boolean {
+function secretMatcher(patterns: readonly string[]): MatchPath {
   const matches = nameMatcher(patterns, COPIES);
-  return (path) => matches(path) && (!EXAMPLE.test(path) || GIT(path));
+  return (path, folder) => matches(path, folder) && (!EXAMPLE.test(path) || GIT(path));
 }
 
 /**
  * Whether a file, by an absolute or relative path, is written for a program: never, after approval, or freely. Other tools run or obey the
  * first two kinds, so they also stay read-only in a mounted folder.
  */
-export function writeProtection(path: string): Protection {
-  return NEVER(path) ? 'never' : ASK(path) ? 'ask' : 'free';
+export function writeProtection(path: string, folder = ''): Protection {
+  return NEVER(path, folder) ? 'never' : ASK(path, folder) ? 'ask' : 'free';
 }
 
 const BUILD_FILE = nameMatcher(BUILD_FILES);
@@ -188,7 +204,9 @@ export function resultProtection(path: string): Protection | 'skill' | 'build' {
  * that a person or a rule named may be secret itself, but not a part of our records.
  */
 export function isSecretPath(relative: string, folder = ''): boolean {
-  return (SECRET(relative) && !GIT(relative)) || RECORDS(`${folder.slice(folder.lastIndexOf('/') + 1)}/${relative}`);
+  return (
+    (SECRET(relative, folder) && !GIT(relative)) || RECORDS(`${folder.slice(folder.lastIndexOf('/') + 1)}/${relative}`)
+  );
 }
 
 /** Keys of service accounts have any name; each cloud's console proposes another. They are small. */
@@ -203,6 +221,7 @@ export function hiddenNames(): HiddenNames {
   return {
     names: pathExpression(patterns, COPIES),
     shown: `${EXAMPLES}|(?:^|/)${pathExpression(['.git/**'])}(?!.)`,
+    pairs: pathExpression(listPairs(patterns), COPIES),
     always: pathExpression(['.agent/**']),
     parents: pathExpression([...new Set(patterns.flatMap((pattern) => /^(.+)\/[^/*]/.exec(pattern)?.[1] ?? []))]),
     documents: DOCUMENTS,

@@ -139,7 +139,16 @@ describe('secrets', () => {
       `.env .env.example a/.ENV server.pem .git/x.key .agent/runs/1 .config/gcloud/a .cargo/credentials main.ts .env.d/x`.split(
         ' ',
       );
-    expect(paths.map(isHidden)).toEqual(paths.map((path) => isSecretPath(path)));
+    for (const folder of ['/home/ann/project', '/home/ann/.cargo', '/home/ann/.config', '/home/ann/.aws'])
+      expect(
+        [...paths, 'credentials', 'gcloud', 'gcloud/a', 'credentials.example'].map((path) => isHidden(path, folder)),
+      ).toEqual(
+        [...paths, 'credentials', 'gcloud', 'gcloud/a', 'credentials.example'].map((path) =>
+          isSecretPath(path, folder),
+        ),
+      );
+    expect([isSecretPath('credentials', '/a/.cargo'), isSecretPath('gcloud/a', '/a/.config')]).toEqual([true, true]);
+    expect([writeProtection('config', '/a/.cargo'), writeProtection('x', '/a/.claude')]).toEqual(['ask', 'free']);
   });
 
   test.each([

@@ -40,6 +40,21 @@ for place in [project + "/sub", project + "/fixture.git", os.environ["OUTPUT_DIR
     attempt(os.makedirs, place + "/objects"); attempt(os.makedirs, place + "/refs")
     attempt(write, place + "/HEAD", "ref: refs/heads/main\\n"); attempt(write, place + "/config", config)
 attempt(write, project + "/sub/.GIT/config", config)
+# A folder takes its mounts along when it is renamed, and another one takes its place.
+attempt(os.rename, project + "/lib", project + "/moved-lib")
+places = [project + "/lib", os.fsencode(project) + b"/\\xff\\xfe", project + "/closed"]
+for place in places:
+    place = os.fsencode(place)
+    attempt(os.makedirs, place + b"/.git/objects"); attempt(os.makedirs, place + b"/.git/refs")
+    attempt(write, place + b"/.git/HEAD", "ref: refs/heads/main\\n"); attempt(write, place + b"/.git/config", config)
+    attempt(write, place + b"/AGENTS.md", "of the program")
+    attempt(write, place + b"/.env", "of the program")
+attempt(os.chmod, project + "/closed", 0o111)
+# What git of the user already runs.
+for name in ["tools/hooks/pre-commit", "tools/hooks/post-commit", "storage/hooks/post-update", "tools/clean.sh", "tools/late.sh"]:
+    attempt(write, project + "/" + name, "#!/bin/sh\\ntouch %s\\ncat\\n" % marker)
+attempt(write, project + "/tools/more.inc", config)
+attempt(write, project + "/storage/config", config)
 attempt(write, project + "/sub/plain.txt", "plain")
 for name in ["a\\nb", "\\x1b[2Jc", "\\u202egpj.exe", "\\x9b31m", "-rf", "\\u2028", "n" * 255] if sys.argv[2] == "names" else []:
     attempt(write, os.environ["OUTPUT_DIR"] + "/" + name, "x")
@@ -72,6 +87,32 @@ function openWorld(): World {
     'home/.agent/skills/plant/scripts/plant.py': PLANT,
   });
   git(project, ['init', '--quiet']);
+  git(project, ['init', '--quiet', 'lib']);
+  git(project, ['init', '--quiet', '--bare', 'storage']);
+  writeFiles(project, {
+    'lib/AGENTS.md': 'of the user',
+    'lib/.env': 'of the user',
+    'tools/hooks/post-commit': '#!/bin/sh\n',
+    'tools/clean.sh': '#!/bin/sh\ncat\n',
+    'tools/more.inc': '',
+    'tools/notes.txt': 'of the user',
+    'a.q': 'a',
+  });
+  for (const [key, value] of Object.entries({
+    'user.name': 'a',
+    'user.email': 'a@example.org',
+    'core.hooksPath': 'tools/hooks',
+    'include.path': '../tools/more.inc',
+    'filter.q.clean': 'sh tools/clean.sh %f',
+    'filter.q.smudge': 'sh tools/late.sh %f',
+    'alias.late': '!tools/late.sh',
+  }))
+    git(project, ['config', key, value]);
+  writeFileSync(path.join(project, '.git/info/attributes'), '*.q filter=q\n');
+  for (const name of ['lib', 'storage', 'storage/hooks', 'tools', 'tools/hooks'])
+    chmodSync(path.join(project, name), 0o777);
+  for (const name of ['tools/more.inc', 'tools/clean.sh', 'storage/config', 'tools/hooks/post-commit'])
+    chmodSync(path.join(project, name), 0o777);
   for (const name of ['open', 'project', 'project/sub', 'project/.git', 'project/.git/hooks', 'project/.git/info'])
     chmodSync(path.join(folder, name), 0o777);
   chmodSync(path.join(project, '.git/config'), 0o666);
@@ -92,15 +133,17 @@ function git(folder: string, words: readonly string[]): string {
 
 /** What a person does next in every folder of the project. */
 function workWith({ project }: World): void {
-  for (const name of ['.', 'sub', 'fixture.git', 'fixture.git.held'].filter((each) =>
-    existsSync(path.join(project, each)),
-  ))
-    try {
-      git(path.join(project, name), ['status']);
-    } catch (error) {
-      // Not a repository.
-      if (!(error instanceof Error && 'status' in error)) throw error;
-    }
+  const folders = ['.', 'sub', 'fixture.git', 'fixture.git.held', 'lib', 'moved-lib', 'closed', 'storage'];
+  const closed = path.join(project, 'closed');
+  if (existsSync(closed)) chmodSync(closed, 0o755);
+  for (const name of [...folders, '$(printf "\\377\\376")'])
+    for (const words of ['status', 'add a.q', 'commit --allow-empty -m x', 'late', 'push ../storage HEAD:refs/heads/x'])
+      try {
+        execFileSync('sh', ['-c', `cd "${name}" && git ${words}`], { cwd: project, stdio: 'ignore' });
+      } catch (error) {
+        // Not a repository, or there is nothing to do.
+        if (!(error instanceof Error && 'status' in error)) throw error;
+      }
 }
 
 const executors = [
@@ -126,6 +169,24 @@ describe.each(executors.filter(({ isHere }) => isHere))('a program under $execut
       expect(readdirSync(path.join(world.project, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual(
         [],
       );
+      const read = (name: string): string => readFileSync(path.join(world.project, name), 'utf8');
+      // Under landlock the folder is not renamed.
+      const lib = existsSync(path.join(world.project, 'moved-lib')) ? 'moved-lib' : 'lib';
+      expect(['AGENTS.md', '.env', '.git/HEAD'].map((name) => read(`${lib}/${name}`))).toEqual([
+        'of the user',
+        'of the user',
+        expect.stringMatching(/^ref: /),
+      ]);
+      if (lib !== 'lib') {
+        expect(existsSync(path.join(world.project, 'lib/AGENTS.md'))).toBe(false);
+        expect(readdirSync(path.join(world.project, 'lib')).toSorted()).toEqual([
+          '.env.held',
+          '.git.held',
+          'AGENTS.md.held',
+        ]);
+        expect(ran.err).toContain(`moved ${path.join(world.project, 'lib/AGENTS.md')}`);
+      }
+      expect(read('tools/notes.txt')).toBe('of the user');
       workWith(world);
       expect(existsSync(world.marker)).toBe(false);
     },

@@ -93,9 +93,11 @@ export async function prepareProgram(
     skillRoots: parts.skillRoots,
     records: parts.records,
     names: hiddenNames(),
-    isProtected: (name) => writeProtection(name) !== 'free',
-    isHidden: (absolute, relative) =>
-      isSecretPath(relative) || parts.records.includes(absolute) || isDenied?.(absolute) === true,
+    isProtected: (relative, folder) => writeProtection(relative, folder) !== 'free',
+    isHidden: (relative, folder) => {
+      const absolute = path.join(folder, relative);
+      return isSecretPath(relative, folder) || parts.records.includes(absolute) || isDenied?.(absolute) === true;
+    },
   });
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
     root: attached.root,

@@ -1,8 +1,9 @@
 /** Second names (hard links) of files. A mount covers a name, so a file is hidden only if each of its names is covered. */
-import { lstatSync, readdirSync, type Dirent } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { quietly } from '#platform';
+import { listFolder } from './list-folder.ts';
 
 /** `device:inode` of a regular file with more than one name; undefined for everything else. */
 export function linkedInode(file: string): string | undefined {
@@ -14,15 +15,10 @@ export function linkedInode(file: string): string | undefined {
 export function* filesBelow(folder: string, isLeftOut: (relative: string) => boolean = () => false): Generator<string> {
   const waiting = [''];
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop())
-    for (const entry of listDirents(path.join(folder, below))) {
+    for (const entry of listFolder(path.join(folder, below)).entries) {
       const relative = below === '' ? entry.name : `${below}/${entry.name}`;
       if (isLeftOut(relative)) continue;
       if (entry.isDirectory()) waiting.push(relative);
       else if (entry.isFile()) yield relative;
     }
-}
-
-export function listDirents(folder: string): readonly Dirent[] {
-  // Names that are not UTF-8 cannot be named in a mount.
-  return quietly(() => readdirSync(folder, { withFileTypes: true }), []).filter(({ name }) => !name.includes('\uFFFD'));
 }

@@ -1,14 +1,23 @@
+import path from 'node:path';
+
 import { collisionKey, type HiddenNames } from '#core';
 import { readTextFile } from '#platform';
 
-/** Whether a path below a mounted folder is hidden by a name in it. */
-export function matchHiddenNames({ names, shown, always }: HiddenNames): (relative: string) => boolean {
+/** Whether a path below a mounted folder is hidden by a name in it, or by its start together with the name of the folder. */
+export function matchHiddenNames({
+  names,
+  pairs,
+  shown,
+  always,
+}: HiddenNames): (relative: string, folder: string) => boolean {
+  const pair = new RegExp(`^(?:${pairs})$`, 'is');
   const hidden = new RegExp(`(?:^|/)(?:${names})$`, 'is');
   const exception = new RegExp(shown, 'is');
   const record = new RegExp(`(?:^|/)(?:${always})$`, 'is');
-  return (relative) => {
+  return (relative, folder) => {
     const key = collisionKey(relative);
-    return record.test(key) || (hidden.test(key) && !exception.test(key));
+    const start = collisionKey(`${path.basename(folder)}/${relative.split('/', 1)[0] ?? ''}`);
+    return record.test(key) || ((hidden.test(key) || pair.test(start)) && !exception.test(key));
   };
 }
 

@@ -1,9 +1,12 @@
-import { chmodSync, lstatSync, mkdirSync, writeFileSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { quoted, SkillError, printable, typedWord } from '#core';
-import { isInside, isPresent, tryRealPath, isSystemError, quietly } from '#platform';
-import { listDirents, filesBelow, linkedInode } from './hard-links.ts';
+import { printable, quoted, SkillError } from '#core';
+import { isInside, isPresent, tryRealPath, quietly } from '#platform';
+import { programsOfGit } from './git-programs.ts';
+import { filesBelow, linkedInode } from './hard-links.ts';
+import { listFolder } from './list-folder.ts';
+import { setAside, setRawAside, toProtectedEntry, type ProtectedEntry } from './set-aside.ts';
 import type { CheckedMount } from './check-mount.ts';
 import type { HostMount } from '../program-types.ts';
 
@@ -47,24 +50,41 @@ const MAX_COVERED = 2_000;
 const UNSEARCHED: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', 'venv', '.tox', '__pycache__']);
 
 /**
- * The mounts of one folder for one program. The folder is searched each time, because a program may move files in a writable one. Links
+ * The mounts of the folders of one program. They are searched each time, because a program may move files in a writable one. Links
  * are not followed: in the sandbox they lead to the files of the sandbox.
  */
-export function mountEntries(mount: CheckedMount, options: MountEntriesOptions): MountedFolder {
+export function mountEntries(
+  mounts: readonly CheckedMount[],
+  optionsFor: (mount: CheckedMount) => MountEntriesOptions,
+): readonly MountedFolder[] {
+  const searched = mounts.map((mount) => {
+    const options = optionsFor(mount);
+    return { mount, options, found: options.isIsolating ? search(mount, options) : undefined };
+  });
+  // A file that is hidden in one folder is hidden by its other names in all of them.
+  const secrets = new Set(searched.flatMap(({ mount, found }) => [...mount.linkedKeys, ...secretInodes(mount, found)]));
+  return searched.map(({ mount, options, found }) => {
+    if (found !== undefined) {
+      refuseUnnamed(mount.source, found);
+      coverSecondNames(found, mount, secrets);
+    }
+    return toMounts(mount, options, found);
+  });
+}
+
+function toMounts(mount: CheckedMount, options: MountEntriesOptions, found: Found | undefined): MountedFolder {
   const { source, access } = mount;
   const { root, isIsolating, workspace } = options;
   const clashes = isIsolating && (isInside(source, root) || isInside(root, source));
   const target = clashes ? `/mnt/${path.basename(source)}` : source;
   const first: HostMount = { source, target, access };
-  if (!isIsolating) return { mounts: [first], target, hidden: [], free: [], finish: () => [] };
-  const found = search(mount, options);
-  coverSecondNames(found, mount);
+  if (found === undefined) return { mounts: [first], target, hidden: [], free: [], finish: () => [] };
   const empty = found.hidden.length === 0 ? undefined : emptyEntries(workspace);
   return {
     target,
     hidden: found.hidden.map(({ path: relative }) => relative),
     free: found.free.map((relative) => `${target}/${relative}`),
-    finish: () => (access === 'write' ? setAside(source, found.names, search(mount, options).names) : []),
+    finish: () => (access === 'write' ? checkAfter(source, found, search(mount, options)) : []),
     mounts: [
       first,
       ...found.protected.map((relative) => ({
@@ -81,12 +101,25 @@ export function mountEntries(mount: CheckedMount, options: MountEntriesOptions):
   };
 }
 
+function checkAfter(source: string, before: Found, after: Found): readonly string[] {
+  return [
+    ...setAside(source, before.names, after.names),
+    ...after.unnamed.map((file) => setRawAside(file)),
+    ...after.unreadable
+      .filter((folder) => !before.unreadable.includes(folder))
+      .map((folder) => `${printable(path.join(source, folder))} cannot be read: check it before you work in it`),
+  ];
+}
+
 interface Found {
   protected: string[];
-  /** Protected names in a writable folder, also of links and of what is hidden. */
-  readonly names: Map<string, string | undefined>;
+  /** Of a writable folder, also links and what is hidden. */
+  readonly names: Map<string, ProtectedEntry>;
   hidden: { readonly path: string; readonly isFolder: boolean }[];
   free: string[];
+  /** Protected entries of a writable folder in folders whose names are not UTF-8, so that no mount covers them. */
+  readonly unnamed: Buffer[];
+  readonly unreadable: string[];
 }
 
 /** Throws `policy/refused` for a folder that is too large to search. */
@@ -95,14 +128,26 @@ function search(
   { isHidden, isProtected, isSecretDocument, hasSockets, skillRoots, records }: MountEntriesOptions,
 ): Found {
   const isWritable = access === 'write';
-  const found: Found = { protected: [], names: new Map(), hidden: [], free: [] };
+  const found: Found = { protected: [], names: new Map(), hidden: [], free: [], unnamed: [], unreadable: [] };
   const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
   /** Real paths that are hidden whatever they are called. */
   const targets = [...records];
+  /** Named by the settings of a repository. */
+  const ofGit = new Set<string>();
   const waiting = [''];
   let count = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    for (const entry of listDirents(path.join(source, folder))) {
+    const place = path.join(source, folder);
+    const { entries, unnamed, isUnreadable } = listFolder(place);
+    if (isUnreadable) found.unreadable.push(folder);
+    const identity = isWritable ? folderIdentity(place) : '';
+    const names = new Set(isWritable ? entries.map(({ name }) => name) : []);
+    const isBare = isRepository(names);
+    if (names.has('.git')) for (const file of programsOfGit(place, source)) ofGit.add(path.relative(source, file));
+    if (isWritable)
+      for (const name of unnamed)
+        found.unnamed.push(...protectedBelow(Buffer.concat([Buffer.from(`${place}/`), name]), isProtected));
+    for (const entry of entries) {
       count += 1;
       if (count > MAX_ENTRIES) throw tooLarge(source, `it has more than ${String(MAX_ENTRIES)} files`);
       if (found.hidden.length + found.protected.length >= MAX_COVERED)
@@ -111,8 +156,17 @@ function search(
           `more than ${String(MAX_COVERED)} of its files hold secrets or are run or obeyed by other tools`,
         );
       const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      const isNamed = isWritable && (isProtected(relative) || roots.has(path.join(source, relative)));
-      if (isNamed) found.names.set(relative, linkTarget(path.join(source, relative)));
+      const isNamed =
+        isWritable &&
+        (isProtected(relative) ||
+          ofGit.has(relative) ||
+          (isBare && RUN_BY_GIT.has(entry.name)) ||
+          roots.has(path.join(source, relative)));
+      const remember = (isSecret: boolean): void => {
+        if (isWritable)
+          found.names.set(`${identity}/${entry.name}`, toProtectedEntry(source, relative, isSecret && !isNamed));
+      };
+      if (isNamed) remember(false);
       if (entry.isSymbolicLink()) {
         // A link is not a mount point, but the file behind a hidden or protected name is hidden or protected like it.
         const isSecret = isHidden(relative);
@@ -128,6 +182,7 @@ function search(
       const leadsOut = entry.isSocket() ? hasSockets : !isFolder && !entry.isFile();
       if (isHidden(relative) || isDocument || leadsOut) {
         found.hidden.push({ path: relative, isFolder });
+        remember(true);
         continue;
       }
       if (isNamed) {
@@ -139,6 +194,44 @@ function search(
   }
   for (const target of targets) hideTarget(found, source, target);
   return found;
+}
+
+/** `device:inode` of a folder, which it keeps when it is renamed. */
+function folderIdentity(folder: string): string {
+  const stats = quietly(() => lstatSync(folder, { bigint: true }), undefined);
+  return stats === undefined ? folder : `${String(stats.dev)}:${String(stats.ino)}`;
+}
+
+/** What git runs and obeys in a folder that it takes for a repository, whatever the folder is called. */
+const RUN_BY_GIT: ReadonlySet<string> = new Set(['HEAD', 'config', 'config.worktree', 'commondir', 'hooks', 'info']);
+
+function isRepository(names: ReadonlySet<string>): boolean {
+  return names.has('HEAD') && (names.has('commondir') || (names.has('objects') && names.has('refs')));
+}
+
+/** Protected entries below a folder whose name is not UTF-8. */
+function protectedBelow(folder: Buffer, isProtected: (relative: string) => boolean): readonly Buffer[] {
+  const found: Buffer[] = [];
+  const waiting = [folder];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const { entries, unnamed } = listFolder(at);
+    const below = (name: Buffer | string): Buffer => Buffer.concat([at, Buffer.from('/'), Buffer.from(name)]);
+    for (const entry of entries) {
+      const file = below(entry.name);
+      if (isProtected(file.subarray(folder.length + 1).toString('latin1'))) found.push(file);
+      else if (entry.isDirectory()) waiting.push(file);
+    }
+    waiting.push(...unnamed.map((name) => below(name)));
+  }
+  return found;
+}
+
+function refuseUnnamed(source: string, { unnamed: [file] }: Found): void {
+  if (file !== undefined)
+    throw tooLarge(
+      source,
+      `no mount can protect ${quoted(file.toString('latin1'), 200)}, because the name of its folder is not UTF-8`,
+    );
 }
 
 /** Hides a file or folder of the mounted folder by its real path, instead of what is in it. */
@@ -154,17 +247,22 @@ function hideTarget(found: Found, source: string, real: string): void {
   found.hidden.push({ path: target, isFolder: stats.isDirectory() });
 }
 
+/** Files of a folder that are hidden and have other names. */
+function secretInodes({ source }: CheckedMount, found: Found | undefined): readonly string[] {
+  return (found?.hidden ?? []).flatMap(({ path: name, isFolder }) => {
+    const place = path.join(source, name);
+    const files = isFolder ? [...filesBelow(place)].map((file) => path.join(place, file)) : [place];
+    return files.flatMap((file) => linkedInode(file) ?? []);
+  });
+}
+
 /** Hides and protects the other names of files that are hidden or protected by one, and of the user's keys. */
-function coverSecondNames({ hidden, protected: kept }: Found, { source, linkedKeys }: CheckedMount): void {
-  const inodes = (names: readonly string[]): readonly string[] =>
-    names.flatMap((name) => linkedInode(path.join(source, name)) ?? []);
-  const secrets = new Set([
-    ...linkedKeys,
-    ...hidden.flatMap(({ path: name, isFolder }) =>
-      isFolder ? inodes([...filesBelow(path.join(source, name))].map((file) => `${name}/${file}`)) : inodes([name]),
-    ),
-  ]);
-  const fixed = new Set(inodes(kept));
+function coverSecondNames(
+  { hidden, protected: kept }: Found,
+  { source }: CheckedMount,
+  secrets: ReadonlySet<string>,
+): void {
+  const fixed = new Set(kept.flatMap((name) => linkedInode(path.join(source, name)) ?? []));
   if (secrets.size + fixed.size === 0) return;
   const known = new Set([...hidden.map(({ path: name }) => name), ...kept]);
   let count = 0;
@@ -195,46 +293,4 @@ function emptyEntries(workspace: string): { readonly file: string; readonly fold
   if (!isPresent(folder)) mkdirSync(folder);
   if ((lstatSync(folder).mode & 0o777) !== 0o555) chmodSync(folder, 0o555);
   return { file, folder };
-}
-
-/** The protected names of a folder: those that exist, and where links among them lead. */
-type ProtectedEntries = ReadonlyMap<string, string | undefined>;
-
-/** Where the protected name of an entry leads, if it is a link. */
-function linkTarget(file: string): string | undefined {
-  return quietly(() => readlinkSync(file), undefined);
-}
-
-/**
- * Renames what a program created under a protected name, so that no tool runs or obeys it before the user has seen it. Mounts cannot
- * prevent this: they would have to create the name first. Returns warnings with the command that accepts each entry.
- */
-function setAside(source: string, before: ProtectedEntries, after: ProtectedEntries): readonly string[] {
-  return [...after]
-    .filter(([name, link]) => !before.has(name) || before.get(name) !== link)
-    .map(([name]) => setOneAside(source, name, before.get(name)));
-}
-
-function setOneAside(source: string, name: string, link: string | undefined): string {
-  const file = path.join(source, name);
-  const shown = printable(file);
-  // Another program could have replaced a folder above it by a link.
-  if (tryRealPath(path.dirname(file)) !== path.dirname(file))
-    return `${shown} was created by the program and not set aside`;
-  const held = freeName(`${file}.held`);
-  try {
-    renameSync(file, held);
-    if (link !== undefined) symlinkSync(link, file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return `the program created ${shown}, which other tools run or obey, and it cannot be renamed (${error.code}): check it before you go on`;
-  }
-  return `the program created ${shown}, which other tools run or obey; it was renamed. To accept it, run: mv ${typedWord(held)} ${typedWord(file)}`;
-}
-
-function freeName(base: string): string {
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? base : `${base}-${String(number)}`;
-    if (lstatSync(name, { throwIfNoEntry: false }) === undefined) return name;
-  }
 }

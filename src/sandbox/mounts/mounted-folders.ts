@@ -27,8 +27,9 @@ interface MountedFolders {
   readonly finish: () => readonly string[];
 }
 
-interface MountFoldersOptions extends Pick<MountEntriesOptions, 'isProtected' | 'records' | 'skillRoots'> {
-  readonly isHidden: (absolute: string, relative: string) => boolean;
+interface MountFoldersOptions extends Pick<MountEntriesOptions, 'records' | 'skillRoots'> {
+  readonly isProtected: (relative: string, folder: string) => boolean;
+  readonly isHidden: (relative: string, folder: string) => boolean;
   /** Of the files that `isHidden` hides. */
   readonly names: HiddenNames;
 }
@@ -41,26 +42,28 @@ const NOT_VERIFIED = 125;
 export function mountFolders(
   { place, attached }: Workspace,
   mounts: readonly CheckedMount[],
-  { isHidden, names, ...rules }: MountFoldersOptions,
+  { isHidden, isProtected, names, ...rules }: MountFoldersOptions,
 ): MountedFolders {
   const { isolation } = attached.capabilities;
   const isIsolating = isolation !== 'none';
   const hidesNames = isIsolating && mounts.length > 0 && attached.hidesNames?.() === true;
   // Contents are read where no executor looks at the files that programs open: it takes time with every program.
   const isSecretDocument = hidesNames ? () => false : secretDocuments(names);
-  const found = mounts.map((mount) => ({
-    ...mount,
-    ...mountEntries(mount, {
-      ...rules,
-      workspace: place.root,
-      root: attached.root,
-      isIsolating,
-      // Where programs share the files of this machine, they have no sockets that connect.
-      hasSockets: isSeparate(attached),
-      isSecretDocument,
-      isHidden: (relative) => isHidden(path.join(mount.source, relative), relative),
-    }),
+  const entries = mountEntries(mounts, (mount) => ({
+    ...rules,
+    workspace: place.root,
+    root: attached.root,
+    isIsolating,
+    // Where programs share the files of this machine, they have no sockets that connect.
+    hasSockets: isSeparate(attached),
+    isSecretDocument,
+    isHidden: (relative) => isHidden(relative, mount.source),
+    isProtected: (relative) => isProtected(relative, mount.source),
   }));
+  const found = mounts.flatMap((mount, at) => {
+    const mounted = entries[at];
+    return mounted === undefined ? [] : [{ ...mount, ...mounted }];
+  });
   return {
     mounts: found.flatMap((each) => each.mounts),
     targets: found.map(({ target }) => target),
@@ -70,10 +73,10 @@ export function mountFolders(
     finish: () => found.flatMap((each) => each.finish()),
     verify: (argv) => (found.length === 0 ? argv : verifiedCommand(argv, found, attached)),
     project: found.find(({ isProject }) => isProject)?.target,
-    warnings: found.flatMap(({ source, access, hidden, target, mounts: entries }) => [
+    warnings: found.flatMap(({ source, access, hidden, target, mounts: covers }) => [
       ...(target === source ? [] : [`programs see ${printable(source)} as ${printable(target)}`]),
       ...hiddenWarning(source, hidden),
-      ...(isWeaker(isolation) && access === 'write' ? fixedFolders(entries.slice(1)) : []),
+      ...(isWeaker(isolation) && access === 'write' ? fixedFolders(covers.slice(1)) : []),
       ...(isIsolating || access === 'write'
         ? []
         : [`without isolation ${printable(source)} is not protected from being changed`]),

@@ -64,7 +64,16 @@ interface World {
 
 export async function openWorld(
   executor: Executor,
-  { access = 'read', ...given }: { readonly access?: 'read' | 'write'; readonly project?: string } = {},
+  {
+    access = 'read',
+    others = [],
+    ...given
+  }: {
+    readonly access?: 'read' | 'write';
+    readonly project?: string;
+    /** Further folders that programs read. */
+    readonly others?: readonly string[];
+  } = {},
 ): Promise<World> {
   const folder = scratch();
   chmodSync(folder, 0o755);
@@ -95,7 +104,10 @@ export async function openWorld(
       executor,
       artifacts: false,
       startsInProject: true,
-      mounts: [{ folder: project, access, isProject: true }],
+      mounts: [
+        { folder: project, access, isProject: true },
+        ...others.map((folder) => ({ folder, access: 'read' }) as const),
+      ],
       onOutput: (_, chunk) => {
         shown += Buffer.from(chunk).toString();
         if (change === undefined || !shown.includes('ready')) return;

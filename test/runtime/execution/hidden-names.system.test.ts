@@ -255,7 +255,7 @@ show([
     const { project, run } = await openWorld(executor, { access: 'write' });
     const result = await output(
       run(`import subprocess, tempfile, shutil, stat
-os.umask(0o027)
+own = os.umask(0o027)
 os.makedirs('build/a/b')
 open('build/a/b/one.txt', 'w').write('one\\n')
 with open('build/a/b/one.txt', 'r+') as file:
@@ -270,9 +270,10 @@ os.mkfifo('pipe')
 shell = subprocess.run(['sh', '-c', 'echo piped > pipe & cat pipe; wait; cat < README.md; cat /dev/stdin < build/a/b/one.txt; find . -name one.txt | sort; (cd moved/b && cat one.txt)'],
   capture_output=True, text=True)
 open('.env', 'w').write('MINE\\n')
-show([again, mode, exclusive, temporary, shell.stdout.split(), shell.stderr, read('.env'), attempt(os.remove, '.env')])`),
+show([own, again, mode, exclusive, temporary, shell.stdout.split(), shell.stderr, read('.env'), attempt(os.remove, '.env')])`),
     );
     expect(result).toEqual([
+      process.umask(),
       'ONE',
       '0o640',
       'EEXIST',

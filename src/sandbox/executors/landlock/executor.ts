@@ -167,7 +167,7 @@ function withoutNamed({ mounts = [], hidden }: StartedSpec): readonly HostMount[
   return mounts.filter(
     ({ source, target }) =>
       source === target ||
-      !folders.some((folder) => isInside(target, folder) && isNamed(path.relative(folder, target))),
+      !folders.some((folder) => isInside(target, folder) && isNamed(path.relative(folder, target), folder)),
   );
 }
 

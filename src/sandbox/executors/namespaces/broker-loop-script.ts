@@ -116,12 +116,19 @@ sub is_served {
 # Opens the folder of a path. Returns nothing, or its descriptor, its path, the last name, and whether the broker answers for it.
 sub open_parent {
   my ($path) = @_;
+  $! = 0;
   ($path //= '') =~ s{/+\z}{};
   my ($folder, $name) = $path =~ m{^(.*)/([^/]+)\z}s or return;
   return if $name eq '.' || $name eq '..';
   my $parent = open_at($HERE, $folder eq '' ? '/' : "$folder/", $PATH_ONLY | $FOLDER);
   return if $parent == -1;
-  my $real = readlink(held($parent)) // '';
+  my $real = readlink(held($parent));
+  if (!defined $real) {
+    my $error = $! + 0;
+    syscall($call{close}, $parent);
+    $! = $error;
+    return;
+  }
   my $is_served = is_served("$real/$name");
   return ($parent, $real, $name, $is_served);
 }
@@ -160,20 +167,33 @@ sub answer_open {
   return $reads ? reply($id, defined $path ? $ENOENT : $! + 0) : go_on($id) unless defined $path && $path ne '';
   return reply_file($id, open_at($HERE, $path, $flags | $NO_TERMINAL, 0), $flags)
     if $system ne '' && !($flags & ($CREATE | $TMPFILE)) && $path =~ m{^/(?:$system)/} && index($path, '..') < 0;
+  # A file that loses its name at this moment, as when another one replaces it, is looked up again.
+  for (1 .. 100) { return if open_path($id, $pid, $path, $flags, $mode) ne 'gone' }
+  reply($id, $ENOENT);
+}
+
+sub open_path {
+  my ($id, $pid, $path, $flags, $mode) = @_;
+  my $reads = ($flags & 3) != 1;
   my $is_new = $flags & $CREATE && $flags & $NEW;
   my $found = open_at($HERE, $path, $PATH_ONLY | ($is_new || $flags & $NO_FOLLOW ? $NO_FOLLOW : 0));
   if ($found == -1) {
     return create_file($id, $pid, $path, $flags, $mode) if $! == $ENOENT && $flags & $CREATE;
     return $reads ? reply($id, $! + 0) : go_on($id);
   }
-  open_found($id, $pid, $found, $flags, $mode, $is_new);
+  my $answer = open_found($id, $pid, $found, $flags, $mode, $is_new);
   syscall($call{close}, $found);
+  return $answer;
 }
+
+# Returns 'gone', and answers nothing, if the file lost a name meanwhile.
 
 sub open_found {
   my ($id, $pid, $found, $flags, $mode, $is_new) = @_;
-  my $path = readlink(held($found)) // '';
+  my $path = readlink(held($found));
   my $reads = ($flags & 3) != 1;
+  # Its path is too long to be judged.
+  return reply($id, $! + 0) unless defined $path;
   # A link in /proc led this process to itself, which no program may read or change.
   if ($reads && $path =~ s{^/proc/$$(?=/)}{/proc/$pid}) {
     my $other = open_at($HERE, $path, $PATH_ONLY);
@@ -203,7 +223,9 @@ sub open_found {
     my $terminal = find_terminal($pid);
     return defined $terminal ? reply_file($id, open_at($HERE, $terminal, $reopened), $flags) : reply($id, $ENXIO);
   }
-  if ($type == 0x8000 && $is_served == 2 && $reads && is_hidden($found, $path)) {
+  my $is_hidden = $type == 0x8000 && $is_served == 2 && $reads ? is_hidden($found, $path) : 0;
+  return 'gone' if $is_hidden == 2;
+  if ($is_hidden) {
     # It looks empty, as those that were covered when the program started.
     return reply($id, $EACCES) if $flags & 3 || $flags & $TRUNCATE;
     return reply_file($id, open_at($HERE, '/dev/null', 0), $flags);
@@ -225,6 +247,7 @@ sub create_file {
   my ($id, $pid, $path, $flags, $mode) = @_;
   my ($parent, $real, $name, $is_served) = open_parent($path);
   my $reads = ($flags & 3) != 1;
+  my $answer = '';
   if (!defined $parent) { $reads ? reply($id, $path =~ m{/\z} ? $EISDIR : $! + 0) : go_on($id) }
   elsif (!$reads && !$is_served) { go_on($id) }
   else {
@@ -233,9 +256,10 @@ sub create_file {
     my $found = $file == -1 && $! == $EEXIST && !($flags & $NEW) ? open_at($HERE, $path, $PATH_ONLY) : undef;
     if (!defined $found) { reply_file($id, $file, $flags) }
     elsif ($found == -1) { reply($id, $! + 0) }
-    else { open_found($id, $pid, $found, $flags, $mode, 0); syscall($call{close}, $found) }
+    else { $answer = open_found($id, $pid, $found, $flags, $mode, 0); syscall($call{close}, $found) }
   }
   syscall($call{close}, $parent) if defined $parent;
+  return $answer;
 }
 
 sub answer_mkdir {
@@ -256,7 +280,7 @@ sub move_error {
   return 0 if $found == -1;
   my $error = 0;
   if (-d held($found)) { $error = $path =~ m{(?:^|/)(?:$set{'hidden parents'})\z}is ? $EACCES : is_served($target) != 2 ? $EXDEV : 0 }
-  elsif (-f _) { $error = $EACCES if is_hidden($found, $path) }
+  elsif (-f _) { $error = (0, $EACCES, $ENOENT)[is_hidden($found, $path)] }
   syscall($call{close}, $found);
   return $error;
 }
@@ -266,8 +290,11 @@ sub answer_move {
   my $old = find_path($pid, $old_folder, read_path($pid, $old_address));
   my $new = find_path($pid, $new_folder, read_path($pid, $new_address));
   my ($from, $from_path, $from_name, $from_served) = open_parent($old);
+  my $is_too_long = !defined $from && $! == $ENAMETOOLONG;
   my ($to, $to_path, $to_name, $to_served) = open_parent($new);
-  if (!defined $from || !defined $to || !($from_served || $to_served)) { go_on($id) }
+  $is_too_long ||= !defined $to && $! == $ENAMETOOLONG;
+  if ($is_too_long) { reply($id, $ENAMETOOLONG) }
+  elsif (!defined $from || !defined $to || !($from_served || $to_served)) { go_on($id) }
   # RENAME_NOREPLACE is the only flag. Following a link goes on in the kernel, which refuses it.
   elsif ($kind eq 'renameat2' && $flags & ~1) { reply($id, $EINVAL) }
   elsif ($kind eq 'linkat' && $flags) { go_on($id) }

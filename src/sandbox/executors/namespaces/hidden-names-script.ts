@@ -2,13 +2,19 @@
 export const HIDDEN_NAMES_SCRIPT = String.raw`
 my (%second_names, %hidden_folders);
 my $hidden_names = qr{(?:^|/)(?:$set{'hidden names'})\z}is;
+my $hidden_pairs = qr{^(?:$set{'hidden pairs'})\z}is;
 my $always_hidden = qr{(?:^|/)(?:$set{'always hidden'})\z}is;
 
 # Whether the name of a file or of a folder around it hides it.
 sub has_secret_name {
   my ($path) = @_;
   for my $folder (@covered) {
-    return is_secret_below(substr($path, length($folder) + 1), 0) if index($path, "$folder/") == 0;
+    next unless index($path, "$folder/") == 0;
+    my $below = substr($path, length($folder) + 1);
+    return 1 if is_secret_below($below, 0);
+    # The mounted folder itself may be the one that a name is in.
+    my ($name, $first) = ($folder =~ m{([^/]*)\z}, $below =~ m{^([^/]*)});
+    return fold_name("$name/$first") =~ $hidden_pairs && $below !~ m{$set{'shown names'}}is;
   }
   return 0;
 }
@@ -22,7 +28,7 @@ sub is_secret_below {
   return $hidden_folders{$path} = $is_secret;
 }
 
-sub matches_secret {
+sub fold_name {
   my ($name) = @_;
   if ($name =~ /[^\x20-\x7e]/ && utf8::decode($name)) {
     # As other file systems compare names: without width and invisible characters; the expression compares without case.
@@ -32,19 +38,29 @@ sub matches_secret {
     $name =~ s/\x{2024}/./g;
   }
   $name =~ s{(?<=[^/. ])[. ]+(?=/|\z)}{}g if $name =~ m{[. ](?:/|\z)};
+  return $name;
+}
+
+sub matches_secret {
+  my $name = fold_name($_[0]);
   # No pattern names more than a folder and a file; what is in a hidden folder is hidden by it.
   my ($end) = $name =~ m{((?:[^/]*/)?[^/]*)\z};
   return 1 if $end =~ $always_hidden;
   return $end =~ $hidden_names && $name !~ m{$set{'shown names'}}is;
 }
 
-# Whether an open file is hidden: by its name, by another name of it, or by what is in it.
+# 1 if an open file is hidden: by its name, by another name of it, or by what is in it. 2 if it lost a name meanwhile, so that nothing is known.
 sub is_hidden {
   my ($descriptor, $path) = @_;
   (my $last = $path) =~ s/ \(deleted\)\z//;
   return 1 if has_secret_name($path) || has_secret_name($last);
   my ($device, $inode, $links, $size, $changed) = (stat held($descriptor))[0, 1, 3, 7, 10];
-  return 1 if $links > 1 && has_secret_second_name($device, $inode, $links, $changed);
+  # Read after the count of names: one that was removed meanwhile may have been the one that hides it.
+  return 2 if $links == 0 || (readlink(held($descriptor)) // '') ne $path;
+  if ($links > 1) {
+    return 1 if has_secret_second_name($device, $inode, $links, $changed);
+    return 2 if (stat held($descriptor))[3] < $links;
+  }
   return 0 unless $path =~ m{$set{'document names'}}is && $size < 65536;
   my $file = open_at($HERE, held($descriptor), 0);
   return 0 if $file == -1;

@@ -24,7 +24,7 @@ sub slurp {
   return <$file>;
 }
 
-my %words = (call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, write => 2, link => 2, file => 2, folder => 1, proc => 1,
+my ($umask, %words) = (umask, call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, write => 2, link => 2, file => 2, folder => 1, proc => 1,
   devices => 1, tmpfs => 2, readonly => 1, allow => 2, mounted => 2, covered => 1, free => 1, opened => 1);
 my (%call, %set, %env, @limits, @argv, @steps, @rules, @covered, @free, @opened);
 {
@@ -117,6 +117,7 @@ sub become_program {
   store_input() if defined $set{input};
   $env{$set{mark}} = $ENV{$set{mark}} if $set{mark};
   %ENV = %env;
+  umask $umask;
   # The block tells perl that the statements below it are meant.
   { exec { $argv[0] } @argv }
   my ($code, $why) = ($! == 2 ? 127 : 126, $!);

@@ -97,6 +97,7 @@ export function hiddenSteps(hidden: ProgramSpec['hidden'], opened: readonly stri
     ...callSteps(BROKER_CALLS),
     ['set', 'broker', BROKER_SCRIPT],
     ['set', 'hidden names', names.names],
+    ['set', 'hidden pairs', names.pairs],
     ['set', 'shown names', names.shown],
     ['set', 'always hidden', names.always],
     ['set', 'hidden parents', names.parents],
