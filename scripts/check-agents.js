@@ -1,8 +1,10 @@
 /**
  * Runs a trigger suite with every agent CLI that installs here: real programs from npm, a local mock model, no network except the loopback,
- * and canary skills in the home of the user and in the folders above. Prints the table of docs/eval-subjects.md. Not part of `npm test`.
+ * and canary skills in the home of the user and in the folders above. Prints the table of docs/eval-subjects.md. Then compares what seven
+ * agents list of 20, 100 and 400 skills with what `skillwright why` predicts. Not part of `npm test`.
  *
  *     npm run check:agents [-- AGENT...]     CHECK_AGENTS_DIR=DIR keeps the installed CLIs for the next time
+ *                                            CHECK_AGENTS_ONLY=catalog skips the evaluations, CHECK_AGENTS_LATEST=1 takes new versions
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
@@ -20,6 +22,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { CATALOG_AGENTS, checkCatalog, installCatalogAgent, printCatalogs } from './check-agents/catalog.js';
 import { startMockModel } from './check-agents/mock-model.js';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
@@ -52,9 +55,10 @@ else await inside(JSON.parse(process.env[INSIDE]));
 /** Installs the CLIs, then starts this script again in a sandbox whose only network is the loopback. */
 async function outside() {
   const names = process.argv.slice(2);
-  const wrong = names.find((name) => !Object.hasOwn(AGENTS, name));
+  const known = [...new Set([...Object.keys(AGENTS), ...CATALOG_AGENTS])];
+  const wrong = names.find((name) => !known.includes(name));
   if (wrong !== undefined) {
-    console.error(`unknown agent ${wrong}: use ${Object.keys(AGENTS).join(', ')}`);
+    console.error(`unknown agent ${wrong}: use ${known.join(', ')}`);
     process.exit(2);
   }
   if (!existsSync(COMMAND)) execFileSync('npm', ['run', 'build'], { cwd: PROJECT, stdio: 'inherit' });
@@ -62,9 +66,16 @@ async function outside() {
   const folder = kept ?? mkdtempSync(path.join(os.tmpdir(), 'check-agents-'));
   const world = mkdtempSync(path.join(os.tmpdir(), 'check-agents-world-'));
   try {
-    const wanted = names.length === 0 ? Object.keys(AGENTS) : names;
+    const isWanted = (name) => names.length === 0 || names.includes(name);
+    const wanted = process.env['CHECK_AGENTS_ONLY'] === 'catalog' ? [] : Object.keys(AGENTS).filter(isWanted);
     const installed = wanted.map((name) => ({ name, problem: install(name, folder) }));
-    const options = JSON.stringify({ folder, world, installed });
+    const isLatest = process.env['CHECK_AGENTS_LATEST'] === '1';
+    const prefix = path.join(folder, isLatest ? 'catalog-latest' : 'catalog');
+    const catalogs = CATALOG_AGENTS.filter(isWanted).map((id) => ({
+      id,
+      problem: installCatalogAgent(id, prefix, isLatest),
+    }));
+    const options = JSON.stringify({ folder, world, installed, catalogs, prefix });
     const argv = [process.execPath, fileURLToPath(import.meta.url)];
     const [command, ...words] = withoutNetwork(argv);
     const child = spawn(command, words, { stdio: 'inherit', env: { PATH: process.env.PATH, [INSIDE]: options } });
@@ -131,7 +142,7 @@ function plant(home, above) {
     writeFileSync(path.join(home, file), text);
 }
 
-async function inside({ folder, world, installed }) {
+async function inside({ folder, world, installed, catalogs, prefix }) {
   const online = await isOnline();
   const [home, work, project] = ['home', 'tmp', 'project'].map((name) => path.join(world, name));
   for (const one of [home, work, project]) mkdirSync(one, { recursive: true });
@@ -153,7 +164,15 @@ async function inside({ folder, world, installed }) {
   for (const { name, problem } of installed)
     rows.push(problem === '' ? await check(name, { folder, home, work, project, tools }) : { name, problem });
   print(rows, online);
-  process.exitCode = online || rows.some((row) => row.problem === undefined && !row.isGood) ? 1 : 0;
+  const lists = [];
+  for (const { id, problem } of catalogs)
+    lists.push(
+      problem === ''
+        ? await checkCatalog(id, { bin: [path.join(prefix, 'node_modules/.bin')], world, command: COMMAND })
+        : { id, problem },
+    );
+  const areEqual = printCatalogs(lists);
+  process.exitCode = online || !areEqual || rows.some((row) => row.problem === undefined && !row.isGood) ? 1 : 0;
 }
 
 async function isOnline() {

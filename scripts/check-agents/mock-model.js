@@ -1,5 +1,5 @@
 /**
- * A local model that speaks the wire formats of the agent CLIs: Anthropic Messages, OpenAI Responses and Gemini. It loads the skill whose
+ * A local model that speaks the wire formats of the agent CLIs: Anthropic Messages, OpenAI Responses and Chat Completions, and Gemini. It loads the skill whose
  * rule matches the request, writes a file if the request asks for one, and answers. It proves that an adapter works, and nothing about a
  * description.
  */
@@ -40,6 +40,7 @@ function answer(url, body, response, rules) {
   if (/GenerateContent/i.test(url)) return gemini(url, body, response, rules);
   if (url.includes('/messages')) return anthropic(body, response, rules);
   if (url.includes('/responses')) return responses(body, response, rules);
+  if (url.includes('/chat/completions')) return completions(body, response, rules);
   return json(response, { data: [], models: [] }, 404);
 }
 
@@ -182,6 +183,60 @@ function responses(body, response, rules) {
     { type: 'response.created', response: { id } },
     { type: 'response.output_item.done', output_index: 0, item },
     { type: 'response.completed', response: { id, usage, output: [item] } },
+  ]);
+}
+
+function completions(body, response, rules) {
+  const messages = body.messages ?? [];
+  const call = nextCall(
+    {
+      prompt: promptOf(
+        messages
+          .filter(({ role }) => role === 'user')
+          .map(({ content }) =>
+            typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('\n'),
+          ),
+      ),
+      calls: messages.flatMap(({ tool_calls: own = [] }) => own).length,
+      tools: new Set((body.tools ?? []).map((tool) => tool.function.name)),
+      whole: JSON.stringify(body),
+    },
+    rules,
+  );
+  const id = `chatcmpl_${String(++ids)}`;
+  const message =
+    call === undefined
+      ? { role: 'assistant', content: ANSWER }
+      : {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            {
+              index: 0,
+              id: `call_${String(ids)}`,
+              type: 'function',
+              function: { name: call.name, arguments: JSON.stringify(call.input) },
+            },
+          ],
+        };
+  const reason = call === undefined ? 'stop' : 'tool_calls';
+  const usage = {
+    prompt_tokens: USAGE.input,
+    completion_tokens: USAGE.output,
+    total_tokens: USAGE.input + USAGE.output,
+  };
+  const head = { id, created: 1, model: body.model };
+  if (body.stream !== true)
+    return json(response, {
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason: reason }],
+      usage,
+    });
+  const chunk = { ...head, object: 'chat.completion.chunk' };
+  stream(response, [
+    { ...chunk, choices: [{ index: 0, delta: message, finish_reason: null }] },
+    { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: reason }], usage },
   ]);
 }
 

@@ -38,7 +38,7 @@ export { updateLines } from './update/update-text.ts';
 
 // Folders of other agents.
 export { findProjectFolder } from './agents/agent-table.ts';
-export { openAgentFolders } from './agents/agents.ts';
+export { expandFolder, openAgentFolders } from './agents/agents.ts';
 export { checkAgentFolders } from './agents/lock-places.ts';
 export { findTargets } from './agents/place-targets.ts';
 

@@ -1,9 +1,11 @@
-import { LIMIT_LABELS, printable, executorTraits } from '#core';
+import { LIMIT_LABELS, printable, executorTraits, type Surroundings } from '#core';
+import { explainSkills } from '#activation';
 import { examineInstallation, type Examination } from '#doctor';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { summaryOf } from '../skills/why.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -28,7 +30,8 @@ export const command = defineCommand({
     const examination = await examineInstallation(runtime, surroundings, {
       isProbing: flags['no-probe'] !== true,
     });
-    const { findings, executors, diagnostics, isBroken } = examination;
+    const { executors, diagnostics, isBroken } = examination;
+    const findings = [...examination.findings, ...(await catalogFindings(surroundings))];
     const answer = { ok: !isBroken, version: VERSION, findings, executors };
     if (terminal.printJson({ ...answer, diagnostics: diagnostics.map(diagnosticJson) }))
       return isBroken ? EXIT.failed : EXIT.done;
@@ -47,6 +50,16 @@ export const command = defineCommand({
     return isBroken ? EXIT.failed : EXIT.done;
   },
 });
+
+/** One line per agent in use: how many of its skills its model sees with a description. */
+async function catalogFindings(surroundings: Surroundings): Promise<Examination['findings']> {
+  const { agents } = await explainSkills({ surroundings });
+  return agents.map((view) => ({
+    name: 'catalog',
+    status: view.skills.some(({ reason }) => reason?.code === 'budget') ? 'warning' : 'ok',
+    detail: `${summaryOf(view)}${view.skills.every(({ shown }) => shown === 'full') ? '' : '; see skillwright why'}`,
+  }));
+}
 
 /** One row per probe, one column per executor: whether the executor blocked it. */
 function matrixLines(executors: Examination['executors'], { style }: Terminal): readonly string[] {

@@ -34,7 +34,9 @@ function mayExist(place: string, names: ReadonlySet<string>): boolean {
 
 /** The absolute folder in which an agent looks for skills. Undefined without a home folder. */
 export function agentFolder(agent: Agent, { scope, base, surroundings }: AgentBase): string | undefined {
-  return scope === 'project' ? path.join(base, agent.project) : expand(agent.user, { ...surroundings, home: base });
+  return scope === 'project'
+    ? path.join(base, agent.project)
+    : expandFolder(agent.user, { ...surroundings, home: base });
 }
 
 export interface DetectedAgent {
@@ -56,7 +58,7 @@ export function detectAgents(
     const hasOwn = project !== undefined && agent.project.startsWith('.') && agent.project !== SHARED_FOLDER;
     for (const trace of hasOwn ? [...agent.detect, ...agent.project.split('/', 1)] : agent.detect) {
       if (!mayExist(trace, trace.startsWith('~') ? inHome : inProject)) continue;
-      const at = /^[~$/]/.test(trace) ? expand(trace, { home, env }) : project && path.join(project, trace);
+      const at = /^[~$/]/.test(trace) ? expandFolder(trace, { home, env }) : project && path.join(project, trace);
       if (at === undefined || at === '' || !isPresent(at)) continue;
       detected.push({ agent, at });
       break;
@@ -74,7 +76,7 @@ function knownFolders(): ReadonlySet<string> {
     SHARED_FOLDER,
     '.agent/skills',
     ...Object.values<Profile>(PROFILES).flatMap(({ installFolder }) => installFolder?.project ?? []),
-    ...AGENTS.flatMap(({ project, user }) => [project, (expand(user, { home: '/', env: {} }) ?? '').slice(1)]),
+    ...AGENTS.flatMap(({ project, user }) => [project, (expandFolder(user, { home: '/', env: {} }) ?? '').slice(1)]),
   ]));
 }
 /** Built on first use, because `list` loads this file and does not need it. */
@@ -95,7 +97,7 @@ export function isKnownFolder(folder: string, base: string): boolean {
 }
 
 /** Replaces `${NAME:-path}` and `~`. Undefined if it needs a home folder that does not exist. */
-function expand(text: string, { home, env }: Pick<Surroundings, 'home' | 'env'>): string | undefined {
+export function expandFolder(text: string, { home, env }: Pick<Surroundings, 'home' | 'env'>): string | undefined {
   const substitute = (_: string, name: string, other: string): string => {
     const value = env[name]?.trim() ?? '';
     return path.isAbsolute(value) ? value : other;

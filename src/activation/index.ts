@@ -1,0 +1,3 @@
+/** Why skills fire or not in the agents that people use: what each agent shows its model, and what hides a skill. Read agents/agent.ts first. */
+
+export { AGENT_IDS, explainSkills, type Why } from './why.ts';
