@@ -71,7 +71,11 @@ describe('skillwright why', () => {
     );
     const larger = await why('--skill', 'skill-28', '--agent', 'claude-code', '--window', '300000', '--json');
     const [{ advice, shorten }] = JSON.parse(larger.out).skill;
-    expect([advice, shorten.to, shorten.skills.length]).toEqual([['28 skills before it in the list', 'shorten 16 descriptions to 100 characters'], 100, 16]);
+    expect([advice, shorten.to, shorten.skills.length]).toEqual([
+      ['28 skills before it in the list', 'shorten 16 descriptions to 100 characters'],
+      100,
+      16,
+    ]);
   });
 
   test('fits 80 columns', async () => {
