@@ -15,6 +15,8 @@ export interface BenchQuery {
   readonly query: string;
   readonly relevant: readonly string[];
   readonly lang: string;
+  /** `owner/repository:file` of the author. */
+  readonly source: string;
 }
 
 export interface RetrievalData {

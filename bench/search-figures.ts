@@ -56,10 +56,15 @@ function judge(found: readonly string[], relevant: ReadonlySet<string>): Figures
   );
   return {
     recallAt1: first === 0 ? 1 : 0,
-    recallAt5: found.slice(0, 5).filter((id) => relevant.has(id)).length / relevant.size,
+    recallAt5: recallAt5(found, relevant),
     mrr: first < 0 ? 0 : 1 / (first + 1),
     ndcg: found.reduce((sum, id, rank) => sum + (relevant.has(id) ? gain(rank) : 0), 0) / ideal,
   };
+}
+
+/** The share of the relevant skills that are among the first five. */
+export function recallAt5(found: readonly string[], relevant: ReadonlySet<string>): number {
+  return found.slice(0, 5).filter((id) => relevant.has(id)).length / relevant.size;
 }
 
 function mean(list: readonly Figures[]): Figures {

@@ -15,6 +15,7 @@ import {
   type Quality,
   type Searcher,
 } from './search-figures.ts';
+import { crossValidate } from './search-folds.ts';
 import { loadSearchPeers, type Peer } from './search-peers.ts';
 
 export interface BenchSearchOptions {
@@ -49,6 +50,7 @@ export async function benchSearch({ dataDir, peersDir }: BenchSearchOptions): Pr
       peers.filter(({ name }) => name.includes('our tokenizer')),
       data,
     ),
+    ...heldOutRows(data),
     ...speed,
   ];
 }
@@ -136,6 +138,23 @@ function qualityRows(
     );
   }
   return rows;
+}
+
+function heldOutRows(data: RetrievalData): readonly BenchRow[] {
+  const row = (name: string, documents: readonly SearchDocument[], skills: readonly BenchSkill[]): BenchRow => {
+    const bytes = buildSearchIndex(documents).toBytes();
+    const open = (): SearchIndex => readSearchIndex(bytes) ?? buildSearchIndex(documents);
+    return {
+      name: `recall@5, weights of other folds, ${name}`,
+      value: crossValidate(open, skills, data.queries),
+      unit: '',
+    };
+  };
+  return [
+    row('2,000 skills', data.skills, data.skills),
+    row('2,000 skills with bodies', withBodies(data), data.skills),
+    row('10,000 skills', data.crowd, data.crowd),
+  ];
 }
 
 function qualityRow(name: string, quality: Quality, times = ''): BenchRow {

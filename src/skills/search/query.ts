@@ -30,6 +30,7 @@ const LONGEST_PHRASE = 3;
 export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): readonly Concept[] {
   const queryWords = readSaidWords(query.slice(0, MAX_QUERY_LENGTH), lexicon);
   const concepts: Concept[] = [];
+  const repeats = countKeys(queryWords);
   const seen = new Set<string>();
   let guesses = 0;
   let phraseEnd = 0;
@@ -56,7 +57,8 @@ export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): re
       guesses += 1;
       alternatives.push(...guess(word, isLast, data));
     }
-    if (alternatives.length > 0) concepts.push({ weight: fading(place), alternatives });
+    if (alternatives.length > 0)
+      concepts.push({ weight: fading(place) * repetition(repeats.get(word.key) ?? 1), alternatives });
   }
   return concepts;
 }
@@ -64,6 +66,17 @@ export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): re
 /** Users usually state the task first and the circumstances later. */
 function fading(place: number): number {
   return 1 / (1 + place * settings.fade);
+}
+
+/** A request that returns to a word is about it; one that is stuffed with it is not. */
+function repetition(count: number): number {
+  return count > settings.maxMentions ? 1 : 1 + settings.repetition * Math.log(count);
+}
+
+function countKeys(queryWords: readonly QueryWord[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { key } of queryWords) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
 }
 
 function ownTerms({ terms }: QueryWord, data: IndexData): readonly Alternative[] {

@@ -72,6 +72,9 @@ interface SearchDocument {
 /** Text beyond this is not indexed, so that one hostile file cannot exhaust the memory. */
 const MAX_TEXT_LENGTH = 200_000;
 
+/** A fenced block of Markdown. */
+const CODE_BLOCK = /^[ \t]*(`{3}|~{3})[^]*?^[ \t]*\1/gm;
+
 /** Indexes all documents in one pass as flat arrays. The order of documents affects only positions. */
 function buildIndexData(documents: readonly SearchDocument[], lexicon: Lexicon): IndexData {
   const vocabulary = new Map<string, number>();
@@ -102,7 +105,15 @@ function buildIndexData(documents: readonly SearchDocument[], lexicon: Lexicon):
     addField(NAME_FIELD, document.name);
     addField(USE_FIELD, use);
     addField(AVOID_FIELD, avoid);
-    addField(BODY_FIELD, document.body ?? '');
+    const body = (document.body ?? '').slice(0, MAX_TEXT_LENGTH);
+    addField(BODY_FIELD, body.replaceAll(CODE_BLOCK, '\n'));
+    // Words of code can be found, but how often an example repeats them says little about the skill.
+    for (const [code] of body.matchAll(CODE_BLOCK))
+      read(code, false, (term) => {
+        const packed = counts.get(term) ?? 0;
+        if (term !== CLAUSE_END && packed >> (BODY_FIELD * COUNT_BITS) === 0)
+          counts.set(term, packed + (1 << (BODY_FIELD * COUNT_BITS)));
+      });
     for (const [term, packed] of counts) {
       found.terms.push(term);
       found.documents.push(position);
@@ -247,7 +258,7 @@ function rankNames(documents: readonly SearchDocument[]): Uint32Array {
 }
 
 /** Increase it whenever the same documents would produce different bytes: words, stems, stop words, layout. Old indexes are rebuilt. */
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 /** Stored as a number, so that a machine with another byte order reads a different value and rebuilds. */
 const MAGIC = 0x53_57_49_58;

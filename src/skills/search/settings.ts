@@ -9,14 +9,16 @@ export const settings = {
   nameWeight: 1.5,
   useWeight: 1,
   avoidWeight: 0.25,
-  bodyWeight: 0.2,
+  bodyWeight: 0.35,
   /** Length normalization of description and body: 0 none, 1 full. */
   useLength: 0.2,
   bodyLength: 0.7,
-  /** A term that occurs more often in one description is treated as keyword stuffing and counts once. */
+  /** A term that occurs more often in one description or query is treated as keyword stuffing and counts once. */
   maxMentions: 12,
   /** How quickly words lose weight along a query: at 0.04 the 25th word has half the weight of the first. */
   fade: 0.04,
+  /** How much a repeated word of a query gains: at 0.25 it has 1.17 times its weight if it occurs twice. */
+  repetition: 0.25,
   /** The weights of words that are not in the query. */
   translationTrust: 0.8,
   synonymTrust: 0.5,

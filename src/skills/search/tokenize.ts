@@ -86,7 +86,7 @@ export function toTerm(word: string): string {
 
 /**
  * Porter's stemmer (1980): maps `deploying`, `deployed` and `deploys` to one term. English only; words of other alphabets never reach
- * it. It performed better than no stemming and than removing plurals only (docs/search.md).
+ * it. It performed better than no stemming and than removing plurals only.
  */
 export function stem(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;

@@ -192,6 +192,28 @@ describe('deep mode', () => {
   });
 });
 
+test('a word that a query repeats counts more, unless it is repeated without end', () => {
+  const two = [
+    { name: 'one', description: 'About invoices.' },
+    { name: 'two', description: 'About letters.' },
+  ];
+  const index = buildSearchIndex(two);
+  const first = (query: string): string | undefined => namesFound(index, query, 1, two)[0];
+  expect([first('invoices, letters'), first('invoices, letters, more letters')]).toEqual(['one', 'two']);
+  expect(first(`invoices ${'letters '.repeat(13)}`)).toBe('one');
+});
+
+test('a word of a code block is found, and counts once however often the code has it', () => {
+  const code = (count: number): string => `\`\`\`sh\n${'rsync a b\n'.repeat(count)}\`\`\`\n`;
+  const scores = [code(1), code(9), 'rsync a b, rsync c d'].map((body) => {
+    const [hit] = buildSearchIndex([{ name: 'x', description: 'Copies.', body: `Steps\n\n${body}` }]).search('rsync');
+    return hit?.score ?? 0;
+  });
+  expect(scores[0]).toBeGreaterThan(0);
+  expect(scores[1]).toBe(scores[0]);
+  expect(scores[2]).toBeGreaterThan(scores[0] ?? 0);
+});
+
 const BILINGUAL: readonly SearchDocument[] = [
   ...CATALOG,
   { name: 'z', description: '合同审查' },
