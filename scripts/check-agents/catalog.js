@@ -164,7 +164,7 @@ function openRandom(seed) {
 const ENTITIES = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'", '&amp;': '&' };
 
 /** The entries of the list in the requests of an agent. Without a description the text is empty. */
-export function readCatalog(id, requests) {
+function readCatalog(id, requests) {
   const texts = requests.flatMap(({ text }) => (text === '' ? [] : stringsIn(JSON.parse(text))));
   if (id === 'claude-code') {
     const list = texts.find((text) => text.includes('skills are available for use with the Skill tool:\n\n'));

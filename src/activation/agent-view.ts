@@ -31,9 +31,9 @@ export interface SkillView {
   readonly reason?: Reason;
 }
 
-export type ReasonCode = 'shadowed' | 'rejected' | 'disabled' | 'hidden' | 'budget' | 'too-long' | 'not-read';
+type ReasonCode = 'shadowed' | 'rejected' | 'disabled' | 'hidden' | 'budget' | 'too-long' | 'not-read';
 
-export interface Reason {
+interface Reason {
   readonly code: ReasonCode;
   readonly message: string;
   readonly fix: string;

@@ -10,7 +10,7 @@ import { examineAgent, type AgentView, type ExaminedAgent, type SkillView } from
 import { namedFolders } from './find-skills.ts';
 import type { SkillFile } from './skill-file.ts';
 
-export interface WhyOptions {
+interface WhyOptions {
   readonly surroundings: Surroundings;
   /** Ids; empty for the agents that are in use here. */
   readonly agents?: readonly string[];
@@ -19,7 +19,7 @@ export interface WhyOptions {
   readonly contextWindow?: number;
 }
 
-export interface RankedSkill {
+interface RankedSkill {
   readonly name: string;
   readonly score: number;
   /** What each agent shows of it, by the agent's id. */
@@ -34,7 +34,7 @@ export interface Why {
   readonly skill?: readonly SkillAdvice[];
 }
 
-export interface SkillAdvice {
+interface SkillAdvice {
   readonly agent: string;
   readonly skill?: SkillView;
   /** What to do, if anything. */
@@ -122,7 +122,7 @@ function advise(
   if (found.reason?.code !== 'budget')
     return { agent: agent.id, skill: found, advice: found.reason === undefined ? [] : [found.reason.fix] };
   const shorten = descriptionsToShorten(own, found);
-  const before = (found.position ?? own.skills.length) - 1;
+  const before = own.view.skills.indexOf(found);
   return {
     agent: agent.id,
     skill: found,

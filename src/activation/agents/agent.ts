@@ -24,7 +24,7 @@ export interface Agent {
   readonly listSkills: (skills: readonly AgentSkill[], context: CatalogContext) => Catalog;
 }
 
-export type AgentId = 'claude-code' | 'codex' | 'gemini-cli' | 'github-copilot' | 'opencode' | 'pi' | 'qwen-code';
+type AgentId = 'claude-code' | 'codex' | 'gemini-cli' | 'github-copilot' | 'opencode' | 'pi' | 'qwen-code';
 
 /** The settings files that exist, parsed, in the order of `Agent.settings`. */
 export type Settings = readonly Readonly<Record<string, unknown>>[];
