@@ -107,7 +107,7 @@ function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly Sc
         (one) => one.passage.section === section && (one.means === 'unsaid' || one.means === 'conceal-from-user'),
       );
     if (taken === undefined || !isSecret || found.has(section)) continue;
-    const severity = rateFinding('hidden-action', `${taken.passage.text} ${hit.passage.text}`, { file, topic });
+    const severity = rateFinding('collect-and-send', `${taken.passage.text} ${hit.passage.text}`, { file, topic });
     const message = `gives away what is private, unsaid: ${taken.excerpt} and ${hit.excerpt}`;
     found.set(section, { ...finding('hidden-action', path, hit, message), severity });
   }

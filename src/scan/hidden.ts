@@ -1,7 +1,7 @@
 /** Finds text that a model reads and a person does not see. */
 import { findHidden, quoted } from '#core';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
-import { hasLongRun } from './match.ts';
+import { hasLongRun, matchText } from './match.ts';
 import { isDocument } from './passages.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
 
@@ -19,6 +19,22 @@ const ELEMENT = /<(?:span|div|p|font|small|sub|details) /i;
 /** Wording that addresses the model; ordinary author comments do not have it. */
 const INSTRUCTION =
   /\b(?:you (?:must|should|need to|are)|ignore (?:all|any|the|previous|prior)|the (?:agent|assistant|model|ai|llm)\b|(?:agent|assistant|ai|llm|system|claude)(?: instructions?| note| only)?:|secretly|silently|(?:do not|don't|never) (?:tell|mention|show|reveal|ask)|before (?:any|each|every) |after (?:any|each|every) |curl |upload |send [^\n]{0,60}\bto\b|hidden instructions?|override|execute (?:the|this|all))/i;
+const DANGEROUS: ReadonlySet<string> = new Set([
+  'download-and-run',
+  'encoded-payload',
+  'reverse-shell',
+  'exfiltration',
+  'covert-channel',
+  'copy-elsewhere',
+  'credential-path',
+  'environment-harvest',
+  'conceal-from-user',
+  'approval-evasion',
+  'override-instructions',
+  'private',
+]);
+const ADDRESSES_MODEL =
+  /\b(?:agents?|assistant|model|ai|llm|claude|you|reader)\b|\b(?:do not|don't|never|without) (?:\w{1,12} ){0,2}(?:tell|mention|show|reveal|ask|report|print|explain|telling|mentioning|asking)|\b(?:silently|secretly|quietly)\b|\b(?:before|after|when|once|then|first)\b/i;
 const HARMLESS_COMMENT =
   /^\s{0,20}(?:prettier|eslint|markdownlint|toc|todo|fixme|end|begin|start|copyright|spdx|license|vale|cspell|omit|more|no ?toc|generated|auto-generated|template)/i;
 /** Cyrillic, and the Greek letters that look like Latin ones. The others are symbols and units: μmol, Fcγ, Δlog. */
@@ -119,11 +135,19 @@ function instructionsInComments(text: string): readonly HiddenAt[] {
     .map(({ index, inside }) => ({
       rule: 'hidden-text',
       index,
-      severity: /\b(?:you must|ignore|the (?:agent|assistant|ai)|silently|secretly|curl|upload|send)\b/i.test(inside)
-        ? 'high'
-        : 'medium',
+      severity: severityOfInstruction(inside),
       says: `a comment with instructions: ${quoted(inside.trim())}`,
     }));
+}
+
+/** An order that is out of sight and dangerous has no harmless reading. */
+function severityOfInstruction(text: string): ScanSeverity {
+  const { hits } = matchText({ path: 'hidden.md', text, isExecutable: false });
+  if (hits.some(({ means, severity }) => DANGEROUS.has(means) && severity !== 'medium') && ADDRESSES_MODEL.test(text))
+    return 'critical';
+  return /\b(?:you must|ignore|the (?:agent|assistant|ai)|silently|secretly|curl|upload|send)\b/i.test(text)
+    ? 'high'
+    : 'medium';
 }
 
 function commentFrom(text: string, from: number): string {
@@ -140,7 +164,15 @@ function invisiblyStyledText(text: string): readonly HiddenAt[] {
     )
     .filter(({ index }) => INSTRUCTION.test(text.slice(index, index + 600).split('</', 1)[0] ?? ''))
     .slice(0, MAX_FINDINGS)
-    .map(({ index, 0: style }) => ({ rule: 'hidden-text', index, says: `text made invisible by ${quoted(style)}` }));
+    .map(({ index, 0: style }) => ({
+      rule: 'hidden-text',
+      index,
+      severity:
+        severityOfInstruction(text.slice(index, index + 600).split('</', 1)[0] ?? '') === 'critical'
+          ? 'critical'
+          : 'high',
+      says: `text made invisible by ${quoted(style)}`,
+    }));
 }
 
 function mixedScriptWords(text: string): readonly HiddenAt[] {

@@ -17,7 +17,15 @@ export type Signal =
   | 'gives-away'
   | 'unsaid'
   | 'agent-file'
-  | 'wallet';
+  | 'wallet'
+  | 'takes'
+  | 'reaches'
+  | 'stays'
+  | 'evaluates'
+  | 'decodes'
+  | 'connects'
+  | 'shells'
+  | 'starts-any';
 
 /** `prose`: text for the reader. `code`: text that can be executed. `any`: both, because prose quotes commands too. */
 export type PatternScope = 'prose' | 'code' | 'any';

@@ -12,7 +12,7 @@ export interface Topic {
 
 const MAX_TOPIC = 4_000;
 const ABOUT_ATTACKS =
-  /\b(?:pen(?:etration)?[ -]?test|privilege escalation|escalate privileges|privesc|exploit|vulnerabilit|red[ -]team|ethical hack|ctf\b|malware|malicious|prompt injection|injection attack|xss|cross-site scripting|sql injection|traversal|forensic|threat hunt|security (?:audit|scan|review|test|research|issue|polic)|credential theft)/;
+  /\b(?:pen(?:etration)?[ -]?test|privilege escalation|escalate privileges|privesc|exploit|vulnerabilit|red[ -]team|ethical hack|ctf\b|malware|malicious|prompt injection|injection attack|xss|cross-site scripting|sql injection|traversal|forensic|threat hunt|security (?:audit|scan|review|test|research|issue|polic)|credential theft|(?:reverse|bind|web) ?shells?\b|backdoor|phishing|ransomware|keylogger|rootkit|incident response)/;
 
 export function readTopic(files: readonly ScanFile[]): Topic {
   const whole = files.find(isSkillFile)?.text ?? '';
@@ -26,7 +26,12 @@ function isSkillFile({ path }: ScanFile): boolean {
 }
 
 /** Rules whose text delivers an attack to whoever follows it, in any document. */
-const DELIVERS: ReadonlySet<string> = new Set(['password-archive', 'download-and-run', 'encoded-payload']);
+const DELIVERS: ReadonlySet<string> = new Set([
+  'password-archive',
+  'download-and-run',
+  'encoded-payload',
+  'collect-and-send',
+]);
 const DATA = /(?<!(?:^|\/)package)\.(?:jsonl?|csv|tsv|ya?ml|xml|log)$/i;
 /** A list of what is forbidden, or an expression that searches for it. */
 const PATTERN_LIST =
@@ -53,7 +58,7 @@ function isShown(
   if (!isDocument(file)) return DATA.test(file.path) || PATTERN_LIST.test(text);
   if (topic.isAboutAttacks && !namesRealHost(text)) return true;
   if (isSkillFile(file)) return rule === 'covert-channel' && !SENDS.test(text);
-  return !DELIVERS.has(rule) && rule !== 'collect-and-send';
+  return !DELIVERS.has(rule);
 }
 
 const UPLOADS: ReadonlySet<string> = new Set(['exfiltration', 'copy-elsewhere']);
@@ -112,7 +117,7 @@ function uploadsToOwnService({ means, passage }: Hit, topic: Topic): boolean {
 }
 
 /** Whether the skill says that it is for the service of this host. */
-export function isOwnService(host: string, { text }: Topic): boolean {
+function isOwnService(host: string, { text }: Topic): boolean {
   const [label = '', top = ''] = host.split('.').slice(-2);
   if (label.length < MIN_LABEL || !/^[\w-]+$/.test(label)) return false;
   return text.includes(`${label}.${top}`) || new RegExp(`\\b${label}\\b`).test(text);

@@ -6,6 +6,7 @@ import { toFinding, matchText, type Hit } from './match.ts';
 import { isDocument } from './passages.ts';
 import { explainsAttacks, rateHit, readTopic, type Topic } from './rate.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
+import { findCapabilities } from './capabilities.ts';
 import { findFlowFindings } from './flow/report-flows.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
 
@@ -53,12 +54,19 @@ export function scanSkill(
   const mayStartDownload = has('fetches').length > 0 && has('starts').length > 0;
   const ends = has('flow', ...(mayStartDownload ? ['fetches', 'starts'] : [])).map(({ file }) => file);
   // The message of a pattern has the text that it found.
-  const flows = findFlowFindings(files, { ends, topic }).filter((flow) => !found.some((one) => isSamePlace(one, flow)));
-  return sortAndDeduplicate([...found, ...flows]);
+  const { findings, folded } = findFlowFindings(files, { ends, topic });
+  const precise = [...found, ...findings.filter((one) => !found.some((other) => isSamePlace(other, one)))];
+  const more = findCapabilities(scanned, folded, topic).filter((one) => !precise.some((other) => isKnown(one, other)));
+  return sortAndDeduplicate([...precise, ...more]);
 }
 
 function isSamePlace(a: ScanFinding, b: ScanFinding): boolean {
   return a.rule === b.rule && a.severity === b.severity && a.path === b.path && a.line === b.line;
+}
+
+/** What a precise rule found in a file needs no second finding about the whole of it. */
+function isKnown(one: ScanFinding, other: ScanFinding): boolean {
+  return one.rule === other.rule && one.path === other.path && RANKS[other.severity] <= RANKS[one.severity];
 }
 
 /** Rules that look at more than one file. */

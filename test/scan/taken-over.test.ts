@@ -155,8 +155,9 @@ const HARMLESS_PROGRAMS: readonly (readonly [string, Texts])[] = [
     },
   ],
   [
-    'the unit of a service',
+    'the unit of a service, of which the instructions speak',
     {
+      'SKILL.md': '---\nname: table\ndescription: Makes tables.\n---\n\nInstalls a systemd service that serves them.\n',
       'a.sh':
         'cat > ~/.config/systemd/user/a.service <<EOF\n[Service]\nExecStart=/usr/bin/a\nDocumentation=https://dev-metrics.io/docs\nEOF\n',
     },

@@ -128,7 +128,7 @@ function fileKeys(texts: readonly string[]): readonly string[] {
   return texts
     .filter((text) => PATH_TEXT.test(text) && /[./]/.test(text) && !/^(?:https?:|\/dev\/)/.test(text))
     .map(baseName)
-    .filter((name) => name.length >= 3)
+    .filter((name) => name.length >= 2)
     .map((name) => `file:${name}`);
 }
 

@@ -7,7 +7,7 @@ import type { RuleId } from '../rules.ts';
 import { groupByName, linkUnit, toNode, type Node } from './build-graph.ts';
 import { ACT_RULES, HELD, LOOKS_ONLY, OWNERS, WALKS, type Held } from './marks.ts';
 import { hasSocket, mayMeet, readMarks, type Marks } from './read-marks.ts';
-import { readUnits, type Unit } from './read-units.ts';
+import { readUnits, type FlowStatement, type Unit } from './read-units.ts';
 import type { Strings } from './split-code.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from '../patterns/running.ts';
 
@@ -35,6 +35,8 @@ export interface Flows {
   readonly decoded: readonly DecodedText[];
   /** What statements write into files that run by themselves. */
   readonly persisted: readonly DecodedText[];
+  /** Texts that statements compute from constants. */
+  readonly computed: readonly DecodedText[];
 }
 
 /** Reads all statements of the skill, which takes as long as all patterns: for skills with a `flow` signal only. */
@@ -56,7 +58,20 @@ export function findFlows(files: readonly ScanFile[]): Flows {
     flows: flows.filter((one, at) => at === flows.findIndex((other) => isSame(one, other))),
     decoded,
     persisted: nodes.flatMap((node) => findPersisted(node, held)),
+    computed: read.flatMap(({ statement, texts }) => findComputed(statement, texts)),
   };
+}
+
+/** Constants alone are written in the file, where the patterns see them. */
+function findComputed({ unit, line, code, written }: FlowStatement, texts: readonly string[]): readonly DecodedText[] {
+  const { file, isFence, language } = unit;
+  if (code === written) return [];
+  const computed = language === 'shell' ? [code] : texts.filter((text) => text.length > 2 && !file.text.includes(text));
+  const text = computed
+    .map((one) => (language === 'shell' ? one : `'${one}'`))
+    .join(' ')
+    .replaceAll(/\s+/g, ' ');
+  return text === '' || (language === 'shell' && file.text.includes(text)) ? [] : [{ file, line, text, isFence }];
 }
 
 function findPersisted(node: Node, held: ReadonlyMap<string, Marks>): readonly DecodedText[] {

@@ -1,8 +1,8 @@
 /** The findings of the data-flow rules. */
 import { printable, quoted } from '#core';
 import type { ScanFile, ScanFinding } from '../finding.ts';
-import { matchText } from '../match.ts';
-import { isOwnService, rateFinding, type Topic } from '../rate.ts';
+import { matchText, type Hit } from '../match.ts';
+import { rateFinding, type Topic } from '../rate.ts';
 import { isRuleId } from '../rules.ts';
 import { findFlows, type DecodedText, type Flow } from './flow.ts';
 
@@ -10,14 +10,42 @@ import { findFlows, type DecodedText, type Flow } from './flow.ts';
 export function findFlowFindings(
   files: readonly ScanFile[],
   { ends, topic }: { readonly ends: readonly ScanFile[]; readonly topic: Topic },
-): readonly ScanFinding[] {
-  if (ends.length === 0) return [];
-  const { flows, decoded, persisted } = findFlows(findLinked(files, ends));
-  return [
+): FlowFindings {
+  if (ends.length === 0) return { findings: [], folded: new Map() };
+  const { flows, decoded, persisted, computed } = findFlows(findLinked(files, ends));
+  const findings = [
     ...flows.map((flow) => toFinding(flow, topic)),
     ...decoded.flatMap((one) => readDecoded(one, topic)),
     ...persisted.flatMap((one) => readPersisted(one, topic)),
   ];
+  const folded = new Map<ScanFile, readonly Hit[]>();
+  for (const { file, line, text, isFence } of computed) {
+    if (isFence) continue;
+    const name = [...text.matchAll(CONCEALED)].map(([one]) => one).find((one) => !file.text.includes(one));
+    if (name !== undefined)
+      findings.push({
+        rule: 'encoded-payload',
+        severity: rateFinding('encoded-payload', text, { file, topic }),
+        path: printable(file.path),
+        line,
+        column: 1,
+        message: `computes the name ${quoted(name)}, which is written nowhere: ${quoted(text, 80)}`,
+      });
+    const { hits } = matchText({ path: 'computed.sh', text, isExecutable: false });
+    const found = hits.filter(({ passage }) => passage.kind === 'script').map((hit) => ({ ...hit, line }));
+    if (found.length > 0) folded.set(file, [...(folded.get(file) ?? []), ...found]);
+  }
+  return { findings, folded };
+}
+
+/** Names that no code has a reason to hide. */
+const CONCEALED =
+  /\b(?:curl|wget|netcat|ncat|socat|bash|powershell|eval|exec|execSync|system|popen|subprocess|child_process|urlopen|urllib|requests|socket|id_rsa|id_ed25519|authorized_keys|crontab|base64|https?:\/\/[\w.-]{4,80})\b|\.ssh\b|\.aws\b|\.netrc\b|\.gnupg\b|\/dev\/tcp\b/g;
+
+interface FlowFindings {
+  readonly findings: readonly ScanFinding[];
+  /** Hits in texts that are computed from constants. */
+  readonly folded: ReadonlyMap<ScanFile, readonly Hit[]>;
 }
 
 const MAX_LINKS = 4;
@@ -61,14 +89,7 @@ function sharedFiles(text: string): readonly string[] {
 }
 
 function toFinding({ rule, file, line, says, hosts }: Flow, topic: Topic): ScanFinding {
-  const isOwn =
-    rule === 'collect-and-send' &&
-    says.includes('the environment') &&
-    hosts.length > 0 &&
-    hosts.every((host) => isOwnService(host, topic));
-  const severity = isOwn
-    ? 'high'
-    : rateFinding(rule, hosts.map((host) => `https://${host}`).join(' '), { file, topic });
+  const severity = rateFinding(rule, hosts.map((host) => `https://${host}`).join(' '), { file, topic });
   return { rule, severity, path: printable(file.path), line, column: 1, message: says };
 }
 

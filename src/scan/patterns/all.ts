@@ -1,4 +1,5 @@
 import type { Pattern } from '../pattern.ts';
+import { CAPABILITY_PATTERNS } from './capabilities.ts';
 import { CHINESE_PATTERNS } from './chinese.ts';
 import { CONTEXTUAL_PATTERNS } from './contextual.ts';
 import { CONTROL_PATTERNS } from './control.ts';
@@ -19,4 +20,5 @@ export const PATTERNS: readonly Pattern[] = [
   ...CHINESE_PATTERNS,
   ...FLOW_END_PATTERNS,
   ...LEAK_PATTERNS,
+  ...CAPABILITY_PATTERNS,
 ];

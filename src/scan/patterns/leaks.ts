@@ -4,10 +4,25 @@ import { patterns, type Pattern } from '../pattern.ts';
 const HERE = String.raw`localhost|127\.0\.0\.1|0\.0\.0\.0|(?:[\w-]{1,30}\.)?example\.(?:com|org|net)\b|your[-_a-z]{0,20}\.|<|\$|\{`;
 const GIVES = String.raw`\b(?:send|upload|post|include|put|attach|append|add|embed|encode|forward|pass|submit|transmit|paste|insert|place|supply|copy|share|sync|push|report|deliver|mirror|relay|fetch|request|call|open|load|render|get)(?:s|es|ted|ed|ting|ing)?\b`;
 /** What a service cannot need for its own work: not the one key of that service. */
-const PRIVATE = String.raw`(?:\.env\b|\.(?:pem|p12|key)\b|\bid_(?:rsa|ed25519|\*)|\.ssh\b|\bssh keys?\b|\bprivate keys?\b|\.aws\b|\.netrc\b|\bgit-credentials\b|\bcredentials(?: files?)?\b|\bpasswords\b|\bkeys (?:or|and) (?:passwords|tokens|secrets)\b|\b(?:access |auth )?tokens\b|\bsecrets\b|\benvironment variables\b|\boutput of [^\w\n]?(?:env|printenv|set)\b|\b(?:gh auth token|aws configure|security find-|op read|pass show|gcloud auth print|az account get-access-token|kubectl config view)|\b(?:shell|bash|command|browsing) history\b|\bcookies\b|\bseed phrases?\b|\bkeychain\b|\bwallets?\b|\bcustomer (?:data|records|list)s?\b)`;
+const PRIVATE = String.raw`(?:\.env\b|\.(?:pem|p12|key)\b|\bid_(?:rsa|ed25519|\*)|\.ssh\b|\bssh keys?\b|\bprivate keys?\b|\.aws\b|\.netrc\b|\bgit-credentials\b|\bcredentials?(?: files?)?\b|\b(?:oauth|access|auth|bearer|session|github|gitlab|personal|refresh|slack|npm)[_ -](?:access[_ -])?tokens?\b|(?<![a-z])api[_ -]?keys?\b|\bhosts\.ya?ml\b|\.npmrc\b|\.pypirc\b|\.kube\b|\bkubeconfig\b|\.pgpass\b|\bpasswords?\b|\bkeys (?:or|and) (?:passwords|tokens|secrets)\b|\b(?:access |auth )?tokens\b|\bsecrets\b|\benvironment variables\b|\boutput of [^\w\n]?(?:env|printenv|set)\b|\b(?:gh auth token|aws configure|security find-|op read|pass show|gcloud auth print|az account get-access-token|kubectl config view)|\b(?:shell|bash|command|browsing) history\b|\bcookies\b|\bseed phrases?\b|\bkeychain\b|\bwallets?\b|\bcustomer (?:data|records|list)s?\b)`;
 const CONVERSATION = String.raw`(?:\b(?:conversation|chat|dialog(?:ue)?|session)(?: (?:history|log|transcript|so far|context|up to))?\b|\btranscript\b|\bwhat the user (?:said|wrote|typed|pasted|asked)\b|\buser(?:'s)? (?:messages?|prompts?|inputs?|words|last (?:message|question))\b|\b(?:messages?|questions?|words|prompts?|answers?|inputs?) (?:of|by|from) the user\b|\bsystem prompt\b|\bcontext window\b)`;
 
+/** Credential files, which have the same name in all languages. */
+const CREDENTIAL_FILE =
+  /(?:gh\/hosts\.ya?ml|\.ssh\/|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\/credentials|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|\.kube\/config|\.docker\/config|\.config\/gcloud|\.env\b|\.pgpass|\.gnupg|\/etc\/shadow|\blogin data\b|\bkey4\.db|\.bash_history|\.zsh_history|\bgh auth token|\bprintenv\b|\.claude\/\.credentials|\.codex\/auth)/;
+
 export const LEAK_PATTERNS: readonly Pattern[] = [
+  ...patterns('prose', 'collect-and-send', [
+    {
+      find: new RegExp(
+        String.raw`https?:\/\/(?!${HERE})[^ \n)"'<>]{4,160}[?&/][\w-]{1,20}=(?:[^\w\n]|$|\w{0,12}(?:value|key|token|data|secret|content|text|base64|encoded))`,
+        'g',
+      ),
+      also: CREDENTIAL_FILE,
+      unless: /\battack|\bmalicious|\bexfiltrat|\binjection|\bexample of/,
+      says: 'gives the content of a credential file to a URL',
+    },
+  ]),
   ...patterns('prose', 'private', [
     {
       says: '',
@@ -43,7 +58,7 @@ export const LEAK_PATTERNS: readonly Pattern[] = [
     },
     {
       says: '',
-      find: /!\[[^\]\n]{0,60}\]\(https?:\/\/[^)\n]{0,160}[?&=/](?:[a-z_]{0,12}=)?(?:data|encoded|payload|text|summary|content|context|here|value|base64|xxx|\.\.\.|…|%s|\{|\$|<|\[)/g,
+      find: /!\[[^\]\n]{0,60}\]\(https?:\/\/[^)\n]{0,160}[?&=/](?:[a-z_]{0,12}=)?(?:data|encoded|payload|text|summary|content|context|here|value|base64|xxx|\.\.\.|…|%s|\{|\$|<|\[|[a-z_]{0,12}(?:key|token|value|secret)\b)/g,
     },
   ]),
   ...patterns('prose', 'unsaid', [
@@ -51,6 +66,11 @@ export const LEAK_PATTERNS: readonly Pattern[] = [
       says: '',
       evenDenied: true,
       find: /\b(?:do not|don't|never|no need to|need not|needn't|without|not necessary to|avoid|refrain from|must not|should not|please don't)(?: (?:ask|asking|stop|to|or|and|ever|also|explicitly|you|need)){0,6} (?:mention|tell|report|inform|notify|disclose|reveal|announce|refer|describ|list|show|explain|discuss|bring|draw|talk|comment|log)(?:ing|e)?\b|\b(?:is|are|be|being|was|gets?) (?:not|never) (?:be )?(?:informed|told|notified|aware|shown|mentioned|asked|alerted)\b|\b(?:does|do) not (?:have|need) to (?:be |know|see|hear)|\b(?:needs?|requires?) no (?:confirmation|approval|mention|explanation|announcement|consent)\b|\b(?:silently|quietly|secretly|discreetly|unobtrusively|covertly|behind the scenes|in the background)\b|\b(?:leave|keep|omit)(?:s|ing)? (?:it|this|that|them|these|the (?:step|call|request|upload))\b[^.\n]{0,30}\b(?:out of|from|confidential|internal|to yourself|between us)\b|\b(?:has|have) (?:already )?(?:agreed|consented|approved)\b|\bonly confus(?:e|es|ing)\b/g,
+    },
+    {
+      says: '',
+      evenDenied: true,
+      find: /\bnicht (?:erw[^a-z\n]hn|mitteil|melde|anzeig|sagen|zeigen)|\berw[^a-z\n]hne (?:\w{1,12} ){0,4}nicht|\bohne (?:[^ \n]{1,14} ){0,4}zu (?:fragen|erw|sagen|informieren)|\bsans (?:le |en |l')?(?:mentionner|dire|signaler|informer|parler|demander|pr[^a-z\n]venir)|\bne (?:le |la |lui )?(?:mentionne|dis|dites|signale|parle|montre|pr[^a-z\n]vien)\w{0,4} (?:pas|rien)|\b(?:no|sin) (?:lo |la |le |se lo )?(?:mencion|digas|diga|inform|avis|coment|muestr|pregunt)|\b(?:n[^a-z\n]o|sem) (?:o |a )?(?:mencion|diga|inform|avis|coment|mostr|pergunt)/g,
     },
   ]),
   ...patterns('prose', 'agent-file', [

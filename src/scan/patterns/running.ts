@@ -40,6 +40,9 @@ export const FROM_WELL_KNOWN_INSTALLER = new RegExp(
   String.raw`^(?!.*https?:\/\/(?!(?:${INSTALLERS})))(?=.*https:\/\/(?:${INSTALLERS}))`,
 );
 
+/** A URL without encryption or without a name, and not of this machine or network. */
+const INSECURE = String.raw`(?:http:\/\/(?=\w)(?!localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[|<|\$|\{|your|my|internal|[\w.-]{0,40}(?:mirror|aliyun|tencent|douban|tuna|ustc|huawei|example|\.local|\.internal|\.corp|nexus|artifactory|verdaccio|devpi)|[\w-]{1,40}(?:[:/]|$))|https:\/\/(?!127\.|10\.|192\.168\.)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})`;
+
 export const RUNNING_PATTERNS: readonly Pattern[] = [
   ...patterns('any', 'download-and-run', [
     {
@@ -79,6 +82,23 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
     {
       find: /\b(?:eval|new function|vm\.runin\w{1,20})\(.{0,80}\bfetch\(/g,
       says: 'executes downloaded code',
+    },
+    {
+      severity: 'critical',
+      find: new RegExp(
+        String.raw`\b(?:pip[\d.]{0,4}|uv|uvx|npm|npx|pnpm|yarn|bun|bunx|gem|cargo|go|poetry|pipx|conda|apt(?:-get)?|brew)\b[^\n|;]{0,120}(?:index-url|-i|registry|find-links|-f|source|index|install|add|--git)["']?[= ]["']?(?:git\+)?${INSECURE}|\b(?:pip_(?:extra_)?index_url|uv_index_url|uv_default_index|npm_config_registry|goproxy|cargo_registries\w{1,30})["']?\]? ?[:=] ?["']?${INSECURE}|\btrusted=yes\] http`,
+        'g',
+      ),
+      says: 'installs packages from an address that anyone could answer',
+    },
+    {
+      severity: 'critical',
+      find: new RegExp(
+        String.raw`\b(?:iex|invoke-expression|downloadstring|iwr|irm|invoke-webrequest|invoke-restmethod)\b[^\n]{0,120}${INSECURE}`,
+        'g',
+      ),
+      also: /\b(?:iex|invoke-expression|start-process|scriptblock|invoke-command)\b|& ?\(/,
+      says: 'executes code from an insecure URL',
     },
     {
       severity: 'medium',

@@ -1,0 +1,237 @@
+/**
+ * Rules about what a script can do as a whole. Data that is followed precisely can be lost in any rewriting; that a script for CSV files has
+ * both the path of a key and a way to another host cannot. Only what the instructions do not speak of counts.
+ */
+import { printable } from '#core';
+import type { ScanFile, ScanFinding } from './finding.ts';
+import type { ScannedFile } from './combined-rules.ts';
+import type { Hit } from './match.ts';
+import { isDocument } from './passages.ts';
+import { SUBJECTS } from './patterns/capabilities.ts';
+import { FROM_WELL_KNOWN_INSTALLER } from './patterns/running.ts';
+import { rateFinding, type Topic } from './rate.ts';
+import type { RuleId } from './rules.ts';
+
+/** The files of a skill, what its instructions say, and what it is about. */
+interface Skill {
+  readonly scripts: readonly Script[];
+  /** SKILL.md in lower case. */
+  readonly instructions: string;
+  readonly topic: Topic;
+}
+
+interface Script {
+  readonly file: ScanFile;
+  readonly hits: readonly Hit[];
+  readonly hosts: readonly string[];
+}
+
+const DATA =
+  /(?<!(?:^|\/)package)\.(?:jsonl?|csv|tsv|ya?ml|xml|log|lock|toml|ini|cfg|css|map|ipynb)$|(?:^|\/)\.(?:\w{1,20}ignore|gitattributes|editorconfig|env[\w.-]{0,20})$/i;
+const COMMENT = /^(?:#(?!!)|\/\/|\/?\*|--|<#|rem |"""|''')/i;
+const PRINTS =
+  /^(?:[\w.]{0,20}(?:echo|print|printf|puts|say|write-(?:host|output|error|warning)|log|info|warn|warning|error|fail|die|raise|throw|help|append|push|usage)\w{0,10}\b|["'`f]["'`]|["'`]|[-*|] )/i;
+/** The question whether a file exists, and the path of a key for a program that uses it. */
+const NAMES_ONLY =
+  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|\b(?:ssh|scp|sftp|rsync|curl|ansible\w{0,9}|mosh|git|gcloud|aws)\b[^|]{0,200} (?:-i|-e|--cert|--key|--private-key|--ssh-key|-o ?identityfile=?|--netrc-file|--kubeconfig) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh-(?:keygen|add|copy-id)\b/i;
+const REDIRECTS = />>? ?["']?[~$/\w.]/;
+const HOST = /(?:https?|wss?|ftp):\/\/([^\s/'"`:?#)<>\\]{1,253})/gi;
+const LOCAL =
+  /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|\[::1\]|(?:[\w-]{1,40}\.)?example\.(?:com|org|net))$/;
+/** Languages that `flow/` reads. In the others more is guessed. */
+const FOLLOWED = /\.(?:pyw?|[mc]?[jt]sx?|sh|bash|zsh|ksh|fish)$|(?:^|\/)(?:makefile|package\.json)$/i;
+const FOLLOWED_PROGRAM = /^#![^\n]{0,80}\b(?:python|node|bun|deno|(?:ba|z|k|da)?sh)/;
+/** Bundles have everything in them. */
+const MAX_SCRIPT = 200_000;
+
+/** Finds combinations of capabilities in scripts that the instructions do not speak of. `folded` are hits in computed texts. */
+export function findCapabilities(
+  scanned: readonly ScannedFile[],
+  folded: ReadonlyMap<ScanFile, readonly Hit[]>,
+  topic: Topic,
+): readonly ScanFinding[] {
+  if (!scanned.some(({ hits }) => hits.some(({ means }) => STARTS.has(means))) && folded.size === 0) return [];
+  const scripts = scanned
+    .filter(({ file }) => isScript(file))
+    .map(({ file, hits }) => ({
+      file,
+      hits: [...hits.filter(isRun), ...(folded.get(file) ?? [])],
+      hosts: hostsIn(file.text),
+    }));
+  const instructions = scanned.find(({ file }) => file.path === 'SKILL.md')?.file.text.toLowerCase();
+  if (instructions === undefined) return [];
+  const skill = { scripts, instructions, topic };
+  return scripts.flatMap((script) => [
+    ...findTheft(script, skill),
+    ...findChanges(script, skill),
+    ...findForeignCode(script, skill),
+    ...PAIRS.flatMap((pair) => findPair(pair, script, skill)),
+  ]);
+}
+
+const STARTS: ReadonlySet<string> = new Set(['takes', 'stays', 'evaluates', 'connects', 'download-and-run']);
+
+function isScript({ path, text, binary }: ScanFile): boolean {
+  return (
+    binary === undefined &&
+    text.length <= MAX_SCRIPT &&
+    !isDocument({ path, text }) &&
+    !DATA.test(path) &&
+    // What runs in a container is not the machine of the user.
+    !/(?:^|\/)(?:dockerfile|containerfile)[^/]{0,40}$/i.test(path) &&
+    !/(?:^|\/)(?:tests?|__tests__|fixtures?|examples?)\/|[._-](?:test|spec)\.\w{1,5}$|(?:^|\/)test_\w{1,80}\.py$/i.test(
+      path,
+    )
+  );
+}
+
+/** Comments and texts that are printed do nothing. */
+function isRun({ passage: { kind, text } }: Hit): boolean {
+  return kind === 'script' && !COMMENT.test(text) && (!PRINTS.test(text) || REDIRECTS.test(text));
+}
+
+function hostsIn(text: string): readonly string[] {
+  return [...text.matchAll(HOST)].map(([, host = '']) => host.toLowerCase());
+}
+
+/** A script takes what is the user's, and it or one that it works with reaches another host. */
+function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
+  const taken = script.hits.filter(
+    ({ means, says, passage }) =>
+      means === 'takes' &&
+      !NAMES_ONLY.test(passage.text) &&
+      !(SUBJECTS.get(says)?.named.test(skill.instructions) ?? false),
+  );
+  if (taken.length === 0) return [];
+  for (const other of linkedTo(script, skill.scripts)) {
+    const reach = other.hits.find(({ means }) => means === 'reaches');
+    const hit = taken.find(({ says }) => !isAtHome(other.hosts, SUBJECTS.get(says)?.owner));
+    if (reach === undefined || hit === undefined) continue;
+    const message = `takes ${hit.says} and reaches another host, of which the instructions say nothing: ${hit.excerpt} and ${reach.excerpt}`;
+    return [toFinding('collect-and-send', hit, { script, skill, message })];
+  }
+  return [];
+}
+
+/** Whether all hosts are this machine or belong to the owner of a credential. */
+function isAtHome(hosts: readonly string[], owner: RegExp | undefined): boolean {
+  return hosts.length > 0 && hosts.every((host) => LOCAL.test(host) || owner?.test(host) === true);
+}
+
+/** The script, those that it imports or starts, and those that do so with it. */
+function linkedTo(script: Script, scripts: readonly Script[]): readonly Script[] {
+  const found = [script];
+  for (const one of found)
+    for (const other of scripts)
+      if (!found.includes(other) && (names(one.file, other.file) || names(other.file, one.file))) found.push(other);
+  return found;
+}
+
+function names({ text }: ScanFile, { path }: ScanFile): boolean {
+  const parts = path.split('/');
+  const name = parts.at(-1) ?? '';
+  const stem = name.replace(/\.\w{1,10}$/, '');
+  const module = /^(?:__init__|index|mod)$/.test(stem) ? (parts.at(-2) ?? stem) : stem;
+  if (!text.includes(module)) return false;
+  const quoted = module.replaceAll(/[^\w-]/g, String.raw`\$&`);
+  return new RegExp(
+    String.raw`\b(?:import|from|require\w{0,9}|use|load|source|include\w{0,5}|\.)[ ("'.\w/]{1,80}\b${quoted}\b|[/"' ]${quoted}\.(?:\w{1,4})\b`,
+  ).test(text);
+}
+
+/** A script changes what runs by itself, who has access, or what protects the machine. */
+function findChanges(script: Script, skill: Skill): readonly ScanFinding[] {
+  return script.hits
+    .filter(({ means, says }) => means === 'stays' && !(SUBJECTS.get(says)?.named.test(skill.instructions) ?? false))
+    .slice(0, 1)
+    .map((hit) => {
+      const message = `makes ${hit.says}, of which the instructions say nothing: ${hit.excerpt}`;
+      const rule = hit.says === 'weaker protection' ? 'security-tampering' : 'persistence';
+      return toFinding(rule, hit, { script, skill, message });
+    });
+}
+
+/** A script executes what a host sends that the instructions do not name. */
+function findForeignCode(script: Script, skill: Skill): readonly ScanFinding[] {
+  return script.hits
+    .filter(({ means, severity, passage }) => {
+      if (means !== 'download-and-run' || severity !== 'high') return false;
+      const hosts = hostsIn(passage.text).filter((host) => !LOCAL.test(host));
+      return (
+        hosts.length > 0 &&
+        // The program is written here, and what is downloaded is its input.
+        !/<<-?\s?["']?\w/.test(passage.text) &&
+        !FROM_WELL_KNOWN_INSTALLER.test(passage.text.toLowerCase()) &&
+        hosts.every((host) => !isNamed(host, skill))
+      );
+    })
+    .slice(0, 1)
+    .map((hit) => {
+      const message = `${hit.says}, of which the instructions say nothing: ${hit.excerpt}`;
+      return toFinding('download-and-run', hit, { script, skill, message });
+    });
+}
+
+/** The instructions name the host or its product; the name of the skill itself is no product. */
+function isNamed(host: string, { instructions }: Skill): boolean {
+  if (instructions.includes(host)) return true;
+  const label = host.split('.').at(-2) ?? '';
+  const own = /^name: *["']?([\w-]{1,80})/m.exec(instructions)?.[1] ?? '';
+  return label.length >= MIN_LABEL && label !== own && instructions.replaceAll(own, '').includes(label);
+}
+
+const MIN_LABEL = 5;
+
+interface CapabilityPair {
+  readonly rule: RuleId;
+  readonly first: string;
+  readonly second: string;
+  /** Not in languages that are followed. */
+  readonly isGuess?: true;
+  readonly says: string;
+}
+
+const PAIRS: readonly CapabilityPair[] = [
+  { rule: 'encoded-payload', first: 'evaluates', second: 'decodes', says: 'computes a text and executes text' },
+  { rule: 'reverse-shell', first: 'connects', second: 'shells', says: 'opens a connection and starts a shell' },
+  {
+    rule: 'reverse-shell',
+    first: 'connects',
+    second: 'starts-any',
+    isGuess: true,
+    says: 'opens a connection and starts programs',
+  },
+  {
+    rule: 'download-and-run',
+    first: 'evaluates',
+    second: 'reaches',
+    isGuess: true,
+    says: 'reaches another host and executes text',
+  },
+];
+
+function findPair(
+  { rule, first, second, isGuess, says }: CapabilityPair,
+  script: Script,
+  skill: Skill,
+): readonly ScanFinding[] {
+  const { path, text } = script.file;
+  if (isGuess === true && (FOLLOWED.test(path) || FOLLOWED_PROGRAM.test(text))) return [];
+  const hit = script.hits.find(({ means }) => means === first);
+  const other = script.hits.find(({ means }) => means === second);
+  if (hit === undefined || other === undefined) return [];
+  return [toFinding(rule, hit, { script, skill, message: `${says}: ${hit.excerpt} and ${other.excerpt}` })];
+}
+
+function toFinding(
+  rule: RuleId,
+  { passage, line, column }: Hit,
+  {
+    script: { file },
+    skill: { topic },
+    message,
+  }: { readonly script: Script; readonly skill: Skill; readonly message: string },
+): ScanFinding {
+  const severity = topic.isAboutAttacks ? 'high' : rateFinding(rule, passage.text, { file, topic });
+  return { rule, severity, path: printable(file.path), line, column, message };
+}

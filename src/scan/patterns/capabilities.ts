@@ -1,0 +1,209 @@
+/**
+ * What code can do, in any language: take credentials, reach other machines, run text, stay, weaken. Signals alone: most are common, and
+ * only their combinations in one script, which the instructions do not speak of, show an intent (`../capabilities.ts`).
+ */
+import { patterns, type Pattern } from '../pattern.ts';
+
+interface Subject {
+  /** For the message. */
+  readonly says: string;
+  readonly find: RegExp;
+  /** Words of instructions that speak of it. */
+  readonly named: RegExp;
+  /** Hosts to which it belongs. */
+  readonly owner?: RegExp;
+}
+
+/** Credentials and private data of the user. */
+const SOURCES: readonly Subject[] = [
+  {
+    says: 'SSH keys',
+    find: /\.ssh\/(?!known_hosts|config\b|authorized_keys|environment)(?![\w.-]{1,40}\.pub)|\.ssh["'`](?! ?,? ?["'](?:config|known_hosts|authorized_keys)["'])|\.ssh\\|(?<![\w-])id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)/g,
+    named: /\bssh\b|private key/,
+  },
+  {
+    says: 'the GnuPG keyring',
+    find: /\.gnupg\b|\bgpg2? [^\n]{0,60}--export-secret|secring\.gpg/g,
+    named: /\bgpg|gnupg|\bpgp|signing key/,
+  },
+  {
+    says: 'cloud credentials',
+    find: /\.aws[/\\"'`, ]{1,4}(?:credentials|sso|config)|\.aws["'`]|application_default_credentials|\.config\/gcloud|gcloud\/(?:credentials|access_tokens|legacy)|\.azure[/\\"'`]|\baccesstokens\.json|msal_token_cache|\.oci\/config|\.s3cfg\b|\.boto\b|\.databrickscfg|\.terraform\.d\/credentials|rclone\.conf|doctl\/config|\.config\/hcloud|\.aliyun\/config|\bgcloud auth (?:application-default )?print-access-token|\baz account get-access-token|\baws configure (?:get|export-credentials)/g,
+    named:
+      /\baws\b|amazon|gcloud|google cloud|\bgcp\b|azure|vertex|terraform|databricks|oracle cloud|\bs3\b|rclone|aliyun|alibaba|cloud credentials|digitalocean|hetzner|bedrock/,
+    owner: /(?:amazonaws|googleapis|google|azure|microsoftonline|windows|databricks|aliyuncs)\.(?:com|net)$/,
+  },
+  {
+    says: 'credentials of a cluster',
+    find: /\.kube\/config|\.kube["'`\\]|\bkubectl [^\n|;]{0,60}\bget [^\n|;]{0,16}\bsecrets?\b[^\n]{0,60}-o|\bkubectl config view [^\n]{0,40}--raw|secrets\/kubernetes\.io\/serviceaccount|etcdctl [^\n]{0,40}get/g,
+    named: /\bkubeconfig|\.kube\b|\bsecrets?\b|service account/,
+  },
+  {
+    says: 'tokens of a package registry',
+    find: /\.npmrc\b|\.pypirc\b|\.gem\/credentials|\.cargo\/credentials|\.yarnrc\.yml|\.m2\/settings|\.nuget\/nuget\.config|composer\/auth\.json|\.gradle\/gradle\.properties|\.config\/pip\/pip\.conf/g,
+    named: /\.?npmrc|\.?pypirc|registry|publish|npm token|cargo|maven|gradle|nuget|composer|rubygems/,
+    owner: /(?:npmjs|pypi|rubygems|crates|yarnpkg|nuget|packagist)\.(?:org|com|io)$/,
+  },
+  {
+    says: 'tokens of a code host',
+    find: /\.git-credentials|\bgit credential(?:-\w{1,20})? (?:fill|get)\b|gh\/hosts\.ya?ml|["'`]hosts\.yml|\bgh auth token\b|\bgh auth status [^\n]{0,20}(?:-t\b|--show-token)|glab-cli\/config|\.config\/hub\b/g,
+    named: /\bgithub|\bgitlab|\bgh\b|\bglab\b|git credential|pull request/,
+    owner: /(?:github|githubusercontent|gitlab)\.com$/,
+  },
+  {
+    says: 'stored passwords',
+    find: /\.netrc\b|\b_netrc\b|\.pgpass\b|\.my\.cnf\b|\.password-store|library\/keychains|login\.keychain|\.local\/share\/keyrings|\bsecurity (?:dump-keychain|find-(?:generic|internet)-password|export)\b|\bsecret-tool (?:lookup|search)|\bcmdkey \/list|\bvaultcmd\b|passwordvault|cryptunprotectdata|protecteddata\b[^\n]{0,3}unprotect|\bnetsh wlan [^\n]{0,40}key=clear|system-connections\/|\bdockerconfigjson|\.docker\/config\.json|\.docker["'`\\]|\bkwalletd?\b|\bop (?:item get|read|vault list)\b|\bbw (?:get|list|export) |lastpass|\.kdbx\b|\.vault-token|\/etc\/shadow|\bsam\.hive|hklm[\\]sam|lsass|\bkeyring\.get_password\(/g,
+    named:
+      /\bnetrc|pgpass|keychain|keyring|password|1password|bitwarden|\bop read|\bvault\b|docker|credential|secret|wi-?fi|kdbx|keepass/,
+  },
+  {
+    says: 'a browser profile',
+    find: /google[/\\-]{1,2}chrome[/\\"'`]|google-chrome["'`/]|mozilla[/\\]{1,2}firefox|firefox[/\\]{1,2}profiles|bravesoftware|microsoft[/\\]{1,2}edge[/\\]|application support\/(?:google|firefox|brave|arc|vivaldi|com\.operasoftware|microsoft edge)|\.config\/(?:chromium|vivaldi|opera)|\blogin data\b|\blocal state\b|\bcookies\.sqlite|\bkey[34]\.db|\blogins\.json|\bcookies\.binarycookies|browser_cookie3|\bencrypted_value\b|\bpassword_value\b|\bmoz_cookies\b|["']user data["']|["'`/]web data["'`]/g,
+    named:
+      /cookie|profile|browser (?:history|data|session|login|password)|logged[- ]in|bookmark|browsing history|chrome history|user data/,
+  },
+  {
+    says: 'wallets',
+    find: /\bwallet\.dat\b|\.electrum\b|\.bitcoin[/\\"']|\.ethereum[/\\"']|\bkeystore\/utc|solana\/id\.json|exodus\.wallet|\bexodus["'/\\]|nkbihfbeogaeaoehlefnkodbefgpgknn|atomic[/\\]local storage|\.monero\b|ledger live/g,
+    named: /wallet|bitcoin|ethereum|solana|crypto|monero|seed phrase/,
+  },
+  {
+    says: 'the history of a shell',
+    find: /\.(?:bash|zsh|sh|python|psql|mysql|node_repl|irb|rediscli)_history\b|\bconsolehost_history|\bfish_history|\$\{?histfile\b|\bget-psreadlineoption\)?\.historysavepath/g,
+    named: /histor/,
+  },
+  {
+    says: 'credentials of agents',
+    find: /\.claude[/\\]\.credentials|\.codex[/\\]auth\.json|\.gemini[/\\]oauth|\.config\/(?:openai|anthropic)|github-copilot\/(?:hosts|apps)\.json|\.cursor[/\\][^\n]{0,30}(?:token|state\.vscdb)|\.openclaw[/\\](?:credentials|\.env)/g,
+    named: /claude|codex|gemini|copilot|cursor|openclaw|\bquota|usage|credential|oauth/,
+    owner: /(?:anthropic|claude|openai|chatgpt|googleapis|github)\.(?:com|ai)$/,
+  },
+  {
+    says: 'the credentials of this machine in its cloud',
+    find: /\bsecurity-credentials\b|service-accounts\/[^\n]{0,60}\/token\b|metadata\/identity\/oauth2|169\.254\.170\.2/g,
+    named: /metadata|imds|instance role|ssrf/,
+  },
+  {
+    says: 'messages of other programs',
+    find: /library\/messages|\bchat\.db\b|telegram desktop|\btdata\b|discord[/\\][^\n]{0,40}leveldb|local storage[/\\]leveldb|slack[/\\][^\n]{0,30}cookies|signal[/\\]config\.json|\.thunderbird\b|thunderbird[/\\]profiles|library\/mail\b|\.pst["'`]|\.ovpn\b|\/etc\/wireguard/g,
+    named: /messag|telegram|discord|slack|signal|e?mail|thunderbird|outlook|vpn|wireguard/,
+  },
+  {
+    says: 'tokens in the environment',
+    find: /\b(?:github_token|gh_token|gitlab_token|npm_token|pypi_token|aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|stripe_secret_key|slack_bot_token|database_url|actions_id_token_request\w{0,10}|actions_runtime_token|kubeconfig|vault_token|azure_client_secret|twine_password)\b|\/run\/secrets\//g,
+    named:
+      /api[_ -]?key|token|github|gitlab|openai|anthropic|claude|\baws\b|\bnpm\b|pypi|stripe|database|postgres|\bsql|slack|credential|environment|\bllm\b|\bgpt|\bmodels?\b|\bai\b|kube|vault|azure|deploy|\.env\b|secret/,
+  },
+  {
+    says: 'the whole environment',
+    find: /%env\b(?! ?=)|\bkeys ?%env|\benv\.(?:to_h|to_a|each|inspect|map|to_json|select|sort|collect)\b|\b(?:get-childitem|gci|dir|ls|get-item) (?:-path )?env:|\[(?:system\.)?environment\]::getenvironmentvariables\(|(?<!\w)getenv\(\)|\bos\.environ\(\)|\bstd::env::vars\(|\bsystem\.getenv\(\)|\$_env\b(?! ?\[)|\/proc\/(?:self|\d{1,7}|\$\w{1,20}|\*)\/environ|\bjson\.dumps\( ?(?:dict\( ?)?os\.environ|\bjson\.stringify\( ?process\.env ?[,)]|\{ ?\.\.\.process\.env ?\}\)/g,
+    named: /environment variables|\benv vars?\b/,
+  },
+  {
+    says: 'what a user types or copies',
+    find: /\bpynput\b|\bkeyboard\.(?:on_press|hook|record)\(|getasynckeystate|setwindowshookex|\bpyperclip\.(?:paste|waitfornewpaste)\(|\bget-clipboard\b|\bclipboard\.gettext\(|\bpbpaste\b|\bwl-paste\b|\bxclip [^\n]{0,40}-o\b|\bxsel (?:-b|--clipboard)? ?-{1,2}o|\biohookk?\b|\bcgeventtap/g,
+    named: /clipboard|paste|keystroke|keyboard|hotkey|typing|dictat/,
+  },
+];
+
+/** Ways to another machine, by language. */
+const SINKS: readonly RegExp[] = [
+  // Python.
+  /\b(?:requests|httpx|session)\.(?:post|put|patch|request|get)\(|\burlopen\(|\burllib3?\.(?:request|poolmanager)|\bhttp\.client\b|\bhttps?connection\(|\baiohttp\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|\bsocket\.(?:socket|create_connection)\b|\bput_object\(|\bupload_fileobj\(|\bupload_file\(|\bgethostbyname\(|\bdns\.resolver|\bpycurl\b|\bwebsockets?\.(?:connect|create_connection)\(|\bxmlrpc\.client|\btelnetlib|\bimaplib\b/g,
+  // JavaScript.
+  /(?<![\w.])fetch\(|\baxios\b|\bhttps?\.(?:request|get)\(|\bxmlhttprequest\b|\bnet\.(?:connect|createconnection|socket)\b|\btls\.connect\(|\bnew websocket\(|\bdgram\b|\bdns\.(?:resolve\w{0,6}|lookup)\(|\bcreatetransport\(|\bsendbeacon\(|\bundici\b|\bsuperagent\b|\brequire\(["'](?:got|needle|request|node-fetch|ws|http2)["']|\bfrom ["'](?:got|needle|node-fetch|ws|ky)["']/g,
+  // Shells.
+  /\bcurl(?:\.exe)? |\bwget |(?:^|[|;&(] ?)(?:nc|ncat|netcat|socat|telnet|sftp|ftp|lftp|tftp|swaks|mutt|mailx?|sendmail|s-nail|nslookup|dig|drill|finger|websocat|croc|magic-wormhole|wormhole|aria2c) |\bscp |\brsync [^\n]{0,200}:|\/dev\/(?:tcp|udp)\/|\baws s3 (?:cp|sync|mv)|\bgsutil |\brclone (?:copy|sync|move)|\baz storage blob|\bgh (?:gist|issue|release|api|pr|repo) |\bgit push\b|\bopenssl s_client|\| ?ssh /g,
+  // Perl, Ruby, PHP.
+  /\blwp::|\bhttp::(?:tiny|request|lite)|\bio::socket|\bnet::(?:http|smtp|ftp|ssh|scp|sftp|ping|dns)|\bmime::lite|\bemail::send|\bwww::mechanize|\bmojo::useragent|\bopen-uri\b|\buri\.open\(|\bhttparty\b|\bfaraday\b|\brest-?client\b|\b(?:tcp|udp)socket\.|\bexcon\b|\btyphoeus\b|\bsocket\( ?(?:my )?\$|\bfsockopen\(|\bstream_socket_client\(|\bcurl_(?:init|exec)\(|(?<![\w$>])mail\( ?\$|\bguzzle|\bfile_get_contents\( ?["']https?:|\bstream_context_create\(/g,
+  // PowerShell and other languages of Windows.
+  /\binvoke-(?:webrequest|restmethod)\b|(?<![\w-])(?:iwr|irm) |\bnet\.webclient\b|\.upload(?:string|file|data|values)\(|\bnet\.http\.httpclient\b|\bsend-mailmessage\b|\bsockets\.(?:tcp|udp)client\b|\bstart-bitstransfer\b|\bresolve-dnsname\b|\bmsxml2\.|\bwinhttp\.|\bnet\.mail\./g,
+  // Compiled languages, Lua, AppleScript.
+  /\bhttp\.(?:post|postform|newrequest(?:withcontext)?|get)\(|\bnet\.dial(?:timeout)?\(|\bsmtp\.sendmail\(|\breqwest\b|\bureq::|\btcpstream::connect|\bhttpurlconnection\b|\bhttpclient\.new|\burlsession\b|\bsocket\.http\b|\brequire ?\(?["']socket|\bcurl_easy_|\binternetopen|\bnew socket\(/g,
+];
+
+/** Ways by which code stays or returns. */
+const STAYS: readonly Subject[] = [
+  {
+    says: 'jobs that run by themselves',
+    find: /\| ?(?:sudo )?crontab\b|\bcrontab (?:-u \w{1,20} )?(?:-(?= |$)|\/tmp|["']?\$|<)|(?:>>?|\btee (?:-a )?|\bcp [^\n]{0,80}|write\w{0,12}\(|open\() ?["']?\/(?:etc|var\/spool)\/cron|\bschtasks(?:\.exe)?["', ]{1,4}\/create|\b(?:register|new|set)-scheduledtask\b(?!action|trigger)|\bat now\b|\bsystemd-run [^\n]{0,80}--on-|\bsystemctl [^\n]{0,40}enable\b|\blaunchctl[ "',]{1,4}(?:load|bootstrap|submit)\b|library\/launch(?:agents|daemons)|\.config\/systemd\/user|\/etc\/systemd\/system\/|\.config\/autostart|\/etc\/rc\.local|\/etc\/init\.d\/|\/etc\/profile\.d\/|currentversion\\{1,2}run\b|start menu\\{1,2}programs\\{1,2}startup|\b__eventfilter\b|\bset-wmiinstance|\bnew-service\b|\bsc(?:\.exe)? create\b|\blogin items?\b[^\n]{0,40}\bmake new\b|\bmicrosoft\.powershell_profile|(?:add|set)-content[^\n]{0,40}\$profile\b/g,
+    named:
+      /\bcron|systemd|systemctl|launchd|launch ?agent|launch ?daemon|launchctl|schedul|daemon|background (?:service|process|job|task)|autostart|auto-start|startup|start(?:s|ed|ing)? (?:at|on|with) (?:boot|login)|at login|on login|\bat boot|periodic|service (?:file|unit)|as a service|task scheduler|\bservices?\b|\bevery (?:day|hour|night|morning|\d)|nightly|daily|hourly|recurring|heartbeat/,
+  },
+  {
+    says: 'access for others',
+    find: /(?:>|\btee |\bwrite\w{0,12}\(|\bopen\(|\bappendfile\w{0,4}\(|-content )[^\n|;]{0,120}(?:authorized_keys|sudoers|ld\.so\.preload|\/etc\/pam\.d)|\b(?:cp|mv|install|ln) [^\n;|&]{1,160}[ /](?:authorized_keys|sudoers(?:\.d\/[\w-]{1,40})?|ld\.so\.preload)["']?(?: ?$| ?[;&|])|authorized_keys["'`)]{1,3}[^\n]{0,20}(?:,|\.open\(|\.write_text\() ?["'](?:a|w|ssh-)|\becho [^\n]{0,200}nopasswd|\bnopasswd: ?all\b|\buseradd\b[^\n]{0,80}-(?:ou|o) |\bnet (?:user|localgroup) [^\n]{0,60}\/add|\bchmod (?:u\+s|[2467]7[0-7]{2}) |\bclusterrolebinding\b[^\n]{0,120}cluster-admin|\battach-(?:user|role)-policy\b[^\n]{0,120}administratoraccess|\bcreate-access-key\b|\bssh [^\n]{0,120}-\w{0,4}r ?["']?(?:[\w.*]{1,20}:)?\d{2,5}:|\bngrok (?:tcp|start)|\bcloudflared (?:tunnel|access)|\bchisel (?:client|server)|\bfrpc\b|\btmate\b|\bdocker run\b[^\n]{0,200}(?:-v|--volume[= ]) ?["']?\/(?:root|etc|home)?:/g,
+    named:
+      /authorized_keys|sudoers|nopasswd|passwordless|tunnel|ngrok|cloudflared|\btmate\b|cluster-admin|rbac|administratoraccess|access key|privileged|port forward|reverse proxy|\bssh (?:key|access|setup)|new user|useradd|setuid/,
+  },
+  {
+    says: 'weaker protection',
+    find: /\bset-mppreference\b[^\n]{0,80}-(?:disable|exclusion)|\badd-mppreference\b[^\n]{0,60}-exclusion|\bsetenforce 0|\bufw disable|\biptables (?:-f|--flush)|\bcsrutil disable|\bspctl [^\n]{0,20}--(?:master|global)-disable|\bxattr -\w{0,3}[dc]\w{0,3} [^\n]{0,40}quarantine|\bsystemctl [^\n]{0,30}(?:stop|disable|mask) [^\n]{0,30}(?:auditd|firewalld|apparmor|falcon|crowdstrike|osquery|wazuh|clamav|rsyslog|fail2ban)|\bnetsh (?:advfirewall|firewall) [^\n]{0,60}(?:off|disable|allow)|\bset-netfirewallprofile [^\n]{0,40}false|\bauditctl -(?:d|e 0)|\bset-executionpolicy [^\n]{0,40}(?:bypass|unrestricted)[^\n]{0,40}(?:localmachine|currentuser)|\bamsiinitfailed|\bamsiutils|\bdisableantispyware|\benablelua\b|\bhistfile=\/dev\/null|\bunset histfile|\bhistory -c\b|\bclear-eventlog|\bwevtutil cl|\btrusted-root|\badd-trusted-cert|\bupdate-ca-(?:certificates|trust)|\bcertutil [^\n]{0,30}-addstore|\bgit config [^\n]{0,30}(?:http\.proxy|core\.hookspath|url\.[^\n]{1,80}\.insteadof|credential\.helper ["']?!)|\b(?:npm|yarn|pnpm) config set (?:[^\n]{0,20}registry|script-shell|https?-proxy)|\bpip3? config set [^\n]{0,30}(?:index-url|trusted-host)|\/etc\/(?:hosts|resolv\.conf)["']? ?(?:,|<<|$)|>>? ?["']?\/etc\/(?:hosts|resolv\.conf)/g,
+    named:
+      /defender|antivirus|selinux|setenforce|firewall|\bufw\b|iptables|gatekeeper|quarantine|execution ?policy|certificate|\bca\b|proxy|registry|mirror|index-url|insteadof|hookspath|git hooks?|hosts file|\/etc\/hosts|\bdns\b|apparmor|\bsip\b|event log|history/,
+  },
+];
+
+/** Code that runs a text that is not written where it runs. */
+const EVALUATES: readonly RegExp[] = [
+  /(?<![\w.$])(?:exec|eval|execfile)\( ?(?!["'`)\]]|f["'])|\bcompile\([^\n]{1,200}, ?["']exec["']|\brunpy\.run_|\b(?:marshal|pickle)\.loads\(|\bfunctiontype\(/g,
+  /\b__builtins__(?:\.__dict__)?\[|\bbuiltins\.__dict__|\bgetattr\( ?(?:builtins|__builtins__|os|subprocess|sys|importlib)\b|\b(?:globals|locals)\(\) ?\[ ?(?!["'])|\b(?:__import__|import_module)\( ?(?!["'])|\bobject\.const_get\(|\bkernel\.(?:send|method)|\b(?:globalthis|window|global)\[ ?(?!["'])/g,
+  /\bnew function\(|(?<![\w.$])function\( ?["'`](?:return|\w{1,20}["'`],)|\.constructor\)? ?\(|\bvm\.(?:runin\w{1,20}|compilefunction|script)\b|\b_compile\(/g,
+  /\b(?:instance|class|module)_eval\b|\beval (?:\$|\()|\beval\{? ?\$|\bassert\( ?\$|\bcreate_function\(|\bcall_user_func(?:_array)?\( ?\$|\bpreg_replace\([^\n]{0,80}\/e["']|\bsend\( ?\w{1,40}[^\n]{0,40}\.(?:reverse|tr|pack|unpack)|\bloadstring\(/g,
+  /(?<![\w-])iex\b|\binvoke-expression\b|\bscriptblock\]::create|[&.] ?\( ?(?:\$|["'][\w-]{1,12}["'] ?[+-]|\[|-join)|\bassembly\]::load|\badd-type\b[^\n]{0,40}\$/g,
+];
+
+/** A text that is shown only by computing it. */
+const DECODES: readonly RegExp[] = [
+  /\bb(?:64|32|16|85)decode\b|\ba85decode\b|\bfromhex\(|\bunhexlify\(|\bcodecs\.decode\(|\brot.?13\b|\bchr\( ?[\w[\]]{1,40} ?[\^+-]|\bmap\( ?chr\b|\bbytes\([^\n]{0,60}\^|\bzlib\.decompress\(|\blzma\.decompress\(|\bord\([^\n]{1,40}\) ?[\^+-] ?(?!ord)\w|["'\w)]\[::-1\](?=[^\n]{0,40}\)|$)|\bjoin\(reversed\(|\bbytearray\([^\n]{0,60}\^/g,
+  /(?<![\w.])atob\(|\bfromc(?:harcode|odepoint)\([^\n]{0,60}(?:\^|-|\+|\.\.\.)|\bbuffer\.from\([^\n]{1,200}["'](?:base64|hex)["']|\.reverse\(\)\.join\(|\b(?:inflate|gunzip|brotlidecompress)(?:raw)?sync\(|\bcharcodeat\([^\n]{0,20}\) ?[\^-]|\bunescape\(|\.map\([^\n]{0,60}\^/g,
+  /\bmime::base64|\bdecode_base64\(|\bunpack\( ?["']|\.unpack1?\(? ?["'](?:m|h)|\bpack\(? ?["'](?:h|c|u)\*|\bbase64\.(?:strict_|urlsafe_)?decode64|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bstrrev\(|\bhex2bin\(|\bscalar reverse\b|\.each_byte[^\n]{0,40}\^|\bord\b[^\n]{0,20}\^/g,
+  /\bfrombase64string\(|\[char\](?: ?\(| ?0x| ?\d| ?\$)|-bxor\b|\[array\]::reverse|-join ?\(? ?["'$][^\n]{0,40}\[ ?-1|\bio\.compression\b|\[-1\.\.-/g,
+];
+
+/** Opens a connection in a language in which little else is read from one. */
+const CONNECTS: readonly RegExp[] = [
+  /\bio::socket::|\bsocket\( ?(?:my )?\$?\w{1,20}, ?pf_inet|\btcpsocket\.(?:new|open)|\bsocket\.tcp\(|\bfsockopen\(|\bstream_socket_client\(|\bsocket_connect\(|\bsockets\.tcpclient\b|\bnet\.dial(?:timeout)?\(|\btcpstream::connect|\bsocket\.tcp\(\)|\/inet\/tcp\/|\bnew socket\(/g,
+  /\.recv(?:from|_into)?\(|\.makefile\(|\basyncio\.open_connection\(|\.read_until\(|\bnet\.(?:connect|createconnection|socket)\b|\btls\.connect\(/g,
+];
+
+/** Starts a shell, or what the other side says. */
+const SHELLS: readonly RegExp[] = [
+  /["'`/ ](?:ba|z|da|k)?sh["'`]? ?,? ?["'`]?-i\b|["'`](?:\/usr)?\/bin\/(?:ba|z|da|k)?sh["'`]|["'`](?:cmd|powershell)(?:\.exe)?["'`]|\bpty\.spawn\(|\bdup2\(|\bshell ?= ?true|\bos\.popen\(|\bspawn\( ?["'`](?:ba|z)?sh["'`]|\bgetoutput\(|\bcreate_subprocess_shell\(/g,
+];
+
+/** Starts a program, in languages that are not followed. */
+const STARTS_ANY: readonly RegExp[] = [
+  /\bexec\.command\(|\bcommand::new\(|\bproc_open\(|\bshell_exec\(|\bpassthru\(|(?<![\w.>])system[ (]|\bpopen3?[ (]|\bopen3\b|\bio\.popen|\bopen\(? ?std(?:in|out)|\$std(?:in|out)\.reopen|(?<![\w-])iex\b|\binvoke-expression\b|\bdiagnostics\.process|\bruntime\.getruntime|\bos\.execute\(|\bqx[({/]|= ?`[^`\n]{0,60}[#$]/g,
+];
+
+/** By the words of the message. */
+export const SUBJECTS: ReadonlyMap<string, Subject> = new Map(
+  [...SOURCES, ...STAYS].map((subject) => [subject.says, subject]),
+);
+
+const signals = (means: Pattern['means'], finds: readonly RegExp[]): readonly Pattern[] =>
+  patterns(
+    'code',
+    means,
+    finds.map((find) => ({ says: '', find })),
+  );
+
+export const CAPABILITY_PATTERNS: readonly Pattern[] = [
+  ...patterns(
+    'code',
+    'takes',
+    SOURCES.map(({ says, find }) => ({ says, find })),
+  ),
+  ...patterns(
+    'code',
+    'stays',
+    STAYS.map(({ says, find }) => ({ says, find })),
+  ),
+  ...signals('reaches', SINKS),
+  ...signals('evaluates', EVALUATES),
+  ...signals('decodes', DECODES),
+  ...signals('connects', CONNECTS),
+  ...signals('shells', SHELLS),
+  ...signals('starts-any', STARTS_ANY),
+];
