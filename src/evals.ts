@@ -7,7 +7,8 @@ export type { CaseLocation as CasePlace, EvalCase, Expectations } from './evals/
 export { compareReports, isRegression } from './evals/report/compare-reports.ts';
 export type { ReportComparison } from './evals/report/compare-reports.ts';
 export { exitOf, verdictOf } from './evals/report/report.ts';
-export type { EvalVerdict, Thresholds } from './evals/report/report.ts';
+export type { EvalVerdict } from './evals/report/report.ts';
+export type { Thresholds } from './evals/report/thresholds.ts';
 export type {
   Arm,
   ArmSummary,

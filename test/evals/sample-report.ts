@@ -29,7 +29,7 @@ export function result(id: string, more: Partial<CaseResult> = {}): CaseResult {
     attempt: 1,
     status: 'passed',
     reason: '',
-    checks: [check('output[0]')],
+    checks: [check('output[0]', { status: more.status === 'failed' ? 'failed' : 'passed' })],
     loaded: ['tables'],
     answer: `did ${id}`,
     cost: { ...ZERO_COST, turns: 2, toolCalls: 1, inputTokens: 1000, outputTokens: 50, wallMs: 1500 },

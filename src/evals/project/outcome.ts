@@ -6,9 +6,10 @@ import { compareReports, type ReportComparison } from '../report/compare-reports
 import { compareVerdicts } from '../report/compare-verdict.ts';
 import { markdownComparison, terminalComparison } from '../report/compare-text.ts';
 import { REPORT_FORMATS, type WrittenReport } from '../report/formats.ts';
-import { verdictOf, type Thresholds } from '../report/report.ts';
+import { verdictOf } from '../report/report.ts';
 import type { EvalReport } from '../report/result.ts';
 import { terminalReport, type Look } from '../report/terminal.ts';
+import type { Thresholds } from '../report/thresholds.ts';
 import { findVerdict, withVerdict } from '../report/verdict.ts';
 import { portabilityVerdict, type PortabilityReport } from '../subjects/portability.ts';
 import { PORTABILITY_FILES, renderPortability, terminalPortability } from '../subjects/portability-text.ts';

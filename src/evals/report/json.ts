@@ -1,8 +1,9 @@
 /** Writes a report as JSON and reads it back for comparisons. */
 import { isObject, parseJson, visibleJson } from '#core';
-import { makeReport, type ReportParts } from './report.ts';
-import { findVerdict } from './verdict.ts';
-import { ARMS, CASE_STATUSES, type EvalReport } from './result.ts';
+import { describeContradiction } from './contradiction.ts';
+import { makeReport, TOOL, type ReportParts } from './report.ts';
+import { findVerdict, withVerdict } from './verdict.ts';
+import { ARMS, CASE_STATUSES, type EvalReport, type Verdict } from './result.ts';
 
 export function jsonReport(report: EvalReport): string {
   const { schema, verdict: _, ...rest } = report;
@@ -13,13 +14,22 @@ type ReadReport =
   | { readonly type: 'report'; readonly report: EvalReport }
   | { readonly type: 'invalid'; readonly reason: string };
 
-/** Reads the stored part of a report, which is untrusted and checked, and computes the rest from its results. */
+/** Reads the stored part of a report, which is untrusted and checked, and computes the rest, its verdict included, from its results. */
 export function readReport(text: string): ReadReport {
   const value = parseJson(text);
-  const reason = storedProblem(value);
-  return isStored(value, reason)
-    ? { type: 'report', report: makeReport(value) }
-    : { type: 'invalid', reason: reason ?? '' };
+  const problem = storedProblem(value);
+  if (!isStored(value, problem)) return { type: 'invalid', reason: problem ?? '' };
+  const { thresholds, verdict, results } = value;
+  const report = withVerdict(makeReport(value), thresholds ?? {}, verdict?.warnings ?? []);
+  const reason = firstProblem(results, describeContradiction) ?? verdictProblem(value, findVerdict(report));
+  return reason === undefined ? { type: 'report', report } : { type: 'invalid', reason };
+}
+
+/** Other versions may decide by other rules, and reports of earlier ones have no thresholds; then only the computed verdict counts. */
+function verdictProblem({ tool, thresholds, verdict }: ReportParts, computed: Verdict): string | undefined {
+  if (verdict === undefined || thresholds === undefined || tool !== TOOL) return undefined;
+  const [stored, found] = [verdict, computed].map(({ validity, result }) => `${validity}, ${result}`);
+  return stored === found ? undefined : `its verdict is ${stored ?? ''}, but its results give ${found ?? ''}`;
 }
 
 function storedProblem(value: unknown): string | undefined {
@@ -49,7 +59,7 @@ const RESULT: Shape = {
   attempt: 'number',
   status: 'status',
   reason: 'string',
-  checks: [{ id: 'string', kind: 'string', status: 'string', asked: 'string', found: 'string', events: 'array' }],
+  checks: [{ id: 'string', kind: 'string', status: 'status', asked: 'string', found: 'string', events: 'array' }],
   loaded: ['string'],
   answer: 'string',
   cost: {
@@ -102,6 +112,17 @@ const REPORT: Shape = {
     controlCost: { calls: 'number', inputTokens: 'number', outputTokens: 'number' },
   },
   'verdict?': { validity: 'validity', result: 'string', reasons: ['string'], warnings: ['string'] },
+  'thresholds?': {
+    'passRate?': 'number',
+    'errors?': 'number',
+    'precision?': 'number',
+    'recall?': 'number',
+    'difference?': 'number',
+    'tokens?': 'number',
+    'usd?': 'number',
+    'seconds?': 'number',
+    'strict?': 'boolean',
+  },
   'sequential?': { rounds: 'number', most: 'number', detect: 'number' },
 };
 

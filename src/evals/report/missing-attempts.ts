@@ -1,6 +1,6 @@
-/** Names planned attempts without a record, where stored runs are graded again. */
+/** What an evaluation lacks: attempts without a record, where stored runs are graded again, and checks that did not run. */
 import { countText } from '#core';
-import type { EvalReport } from './result.ts';
+import { isCounted, type EvalReport } from './result.ts';
 
 const MOST_NAMES = 20;
 
@@ -9,4 +9,19 @@ export function missingText({ missing = [] }: Pick<EvalReport, 'missing'>): stri
   if (missing.length === 0) return undefined;
   const more = missing.length > MOST_NAMES ? ` and ${String(missing.length - MOST_NAMES)} more` : '';
   return `${countText(missing.length, 'attempt')} without a record: ${missing.slice(0, MOST_NAMES).join(', ')}${more}`;
+}
+
+const MOST_REASONS = 3;
+
+/** Undefined if every check of the passed results ran. Without a judge or a sandbox, a pass rests on the other checks alone. */
+export function uncheckedText({ results }: Pick<EvalReport, 'results'>): string | undefined {
+  const passed = results.filter(
+    (result) =>
+      result.arm === 'with' && result.status === 'passed' && isCounted(result) && result.isHarnessCheck !== true,
+  );
+  const left = passed.map(({ checks }) => checks.filter(({ status }) => status === 'skipped'));
+  const open = left.filter((checks) => checks.length > 0);
+  if (open.length === 0) return undefined;
+  const reasons = [...new Set(open.flat().map(({ found }) => found))].slice(0, MOST_REASONS).join('; ');
+  return `${String(open.length)} of ${countText(passed.length, 'passed result')} have checks that did not run: ${reasons}`;
 }

@@ -2,6 +2,7 @@
 import { codePointAt, countText, durationText, printable } from '#core';
 import { numberText, usdText } from './cost-text.ts';
 import { measureCosts } from './costs.ts';
+import { uncheckedText } from './missing-attempts.ts';
 import { isAsked } from './prices.ts';
 import type { Quarantine } from '../cases/quarantine.ts';
 import {
@@ -160,16 +161,16 @@ export function armTexts({ totals, harness, quarantined, passRate, skippedChecks
 
 const MOST_LEFT_OUT = 1 / 3;
 
-/** Why the evaluation is incomplete: more than a third of its results were skipped or are in quarantine. */
+/** Why the evaluation is incomplete: more than a third of its results were skipped or are in quarantine, or a pass is not fully checked. */
 export function incompleteText(report: EvalReport): string | undefined {
   const { totals, quarantined } = ownArm(report);
   const flaky = sumCounts(quarantined);
   const all = sumCounts(totals) + flaky;
   const left = totals.skipped + flaky;
   const why = ['were skipped', ...(flaky === 0 ? [] : ['are in quarantine'])].join(' or ');
-  return left > all * MOST_LEFT_OUT
-    ? `incomplete: ${numberText(left)} of ${amountText(all, 'result')} ${why}`
-    : undefined;
+  if (left > all * MOST_LEFT_OUT) return `incomplete: ${numberText(left)} of ${amountText(all, 'result')} ${why}`;
+  const unchecked = uncheckedText(report);
+  return unchecked && `incomplete: ${unchecked}`;
 }
 
 /** What is said about a report as a whole below its arms; `isOdd` facts need attention. */

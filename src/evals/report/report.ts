@@ -33,6 +33,7 @@ import { countText, defined, durationText } from '#core';
 import { missingText } from './missing-attempts.ts';
 import { usdText, type AmountText } from './cost-text.ts';
 import { measureCosts } from './costs.ts';
+import type { Thresholds } from './thresholds.ts';
 import type { Measure, ModelPrice } from './measures.ts';
 import { priceResults, type ConfiguredPrices } from './prices.ts';
 import { VERSION } from '../../version.ts';
@@ -41,9 +42,12 @@ import { proposeQuarantine } from '../cases/quarantine.ts';
 import { countLooks } from '../statistics/case-differences.ts';
 import { computeRate, computeShare, correlation } from '../statistics/statistics.ts';
 
+/** What writes a report. */
+export const TOOL = `skillwright ${VERSION}`;
+
 export interface ReportParts extends Pick<
   EvalReport,
-  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict' | 'missing'
+  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict' | 'thresholds' | 'missing'
 > {
   readonly results: readonly CaseResult[];
   /** Absent in reports of earlier versions. */
@@ -70,7 +74,11 @@ export function makeReport(parts: ReportParts): EvalReport {
     });
   return {
     schema: 1,
-    ...defined({ verdict: parts.verdict, missing: parts.missing?.length === 0 ? undefined : parts.missing }),
+    ...defined({
+      verdict: parts.verdict,
+      thresholds: parts.thresholds,
+      missing: parts.missing?.length === 0 ? undefined : parts.missing,
+    }),
     tool,
     startedAt,
     wallMs,
@@ -124,7 +132,7 @@ export function finishReport(
 ): EvalReport {
   const wallMs = Date.now() - startedAt.getTime();
   return makeReport({
-    tool: `skillwright ${VERSION}`,
+    tool: TOOL,
     startedAt: startedAt.toISOString(),
     wallMs,
     skills: [],
@@ -176,24 +184,6 @@ function findFlakyCases(arm: Arm, results: readonly CaseResult[], startedAt: str
     const proposal = arm === 'with' ? proposeQuarantine(passed, attempts.length, startedAt) : undefined;
     return [{ case: id, arm, rate: computeRate(passed, attempts.length), ...defined({ proposal }) }];
   });
-}
-
-export interface Thresholds {
-  /** Minimum pass rate (default: 1). */
-  readonly passRate?: number;
-  /** Maximum number of errors (default: 0). */
-  readonly errors?: number;
-  /** Minimum of the trigger evaluation, if there is one. */
-  readonly precision?: number;
-  readonly recall?: number;
-  /** Minimum difference of the first comparison. */
-  readonly difference?: number;
-  /** Maximum means of a run with the skill. They apply where a model was asked, and fail if its costs are not known for all cases. */
-  readonly tokens?: number;
-  readonly usd?: number;
-  readonly seconds?: number;
-  /** Makes an incomplete evaluation invalid. */
-  readonly strict?: boolean;
 }
 
 /** `invalid` means that a control failed, no outcome was judged, no case tested anything, or there are too many errors. */

@@ -10,9 +10,12 @@ export interface RequestWords {
 const WORD = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[^\P{L}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]+|\p{N}+/gu;
 const LETTERS = /[^\P{L}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]+/gu;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu;
-/** The extension is kept: a request about another kind of file is another request. Other letters may be words before the name, unless it stands apart. */
+/**
+ * The extension is kept: a request about another kind of file is another request. Other letters may be words before the name, unless it
+ * stands apart. A match starts only where a name can, so that a long word is read once.
+ */
 const FILE_NAME =
-  /(?:(?<=[\s"'“‘「《`])[\p{L}\p{N}_./~-]*[\p{L}\p{N}_-]|[a-z\d_./~-]*[a-z\d_-])\.([a-z][a-z\d]{0,5})(?![a-z\d_])/gu;
+  /(?:(?<=[\s"'“‘「《`])[\p{L}\p{N}_./~-]*[\p{L}\p{N}_-]|(?<![a-z\d_./~-])[a-z\d_./~-]*[a-z\d_-])\.([a-z][a-z\d]{0,5})(?![a-z\d_])/gu;
 /** Of words with one space between them. */
 const COURTESY =
   /(?<= )(?:please|pls|kindly|(?:can|could|would|will) you|(?:would|do) you mind|i (?:(?:would |d )?like|want|need)(?: you)? to|help me(?: to)?|for me|hi|hello|hey|thanks|thank you|just|a|an|the)(?= )/g;

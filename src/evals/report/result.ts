@@ -1,5 +1,6 @@
 /** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
 import type { CaseLocation, EvalCase } from '../cases/case.ts';
+import type { Thresholds } from './thresholds.ts';
 import type { CostDifferences, CostMeasures, ModelPrice } from './measures.ts';
 import type { Quarantine } from '../cases/quarantine.ts';
 
@@ -364,6 +365,8 @@ interface SkillVerdict extends Pick<Verdict, 'validity' | 'result' | 'effect' | 
 export interface EvalReport {
   readonly schema: 1;
   readonly verdict?: Verdict;
+  /** What decided the verdict, to compute it again from a stored report. */
+  readonly thresholds?: Thresholds;
   readonly tool: string;
   readonly startedAt: string;
   readonly wallMs: number;

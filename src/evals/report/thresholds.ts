@@ -1,6 +1,23 @@
 /** Thresholds of an evaluation, from flags, case files and the configuration. */
 import type { FromSchema, THRESHOLDS_SCHEMA } from '#core';
-import type { Thresholds } from './report.ts';
+
+export interface Thresholds {
+  /** Minimum pass rate (default: 1). */
+  readonly passRate?: number;
+  /** Maximum number of errors (default: 0). */
+  readonly errors?: number;
+  /** Minimum of the trigger evaluation, if there is one. */
+  readonly precision?: number;
+  readonly recall?: number;
+  /** Minimum difference of the first comparison. */
+  readonly difference?: number;
+  /** Maximum means of a run with the skill. They apply where a model was asked, and fail if its costs are not known for all cases. */
+  readonly tokens?: number;
+  readonly usd?: number;
+  readonly seconds?: number;
+  /** Makes an incomplete evaluation invalid. */
+  readonly strict?: boolean;
+}
 
 /** As a case file and the configuration write them. */
 export type WrittenThresholds = FromSchema<typeof THRESHOLDS_SCHEMA>;

@@ -13,7 +13,8 @@ import {
 import { listDoubts } from './arm-doubts.ts';
 import { numberText } from './cost-text.ts';
 import { missingText } from './missing-attempts.ts';
-import { splitBySkill, verdictOf, type Thresholds } from './report.ts';
+import { splitBySkill, verdictOf } from './report.ts';
+import type { Thresholds } from './thresholds.ts';
 import type { EvalReport, Verdict } from './result.ts';
 import { defined } from '#core';
 
@@ -24,7 +25,7 @@ export function findVerdict(report: EvalReport): Verdict {
 
 /** Decides the verdict and keeps it with the report. `warnings` are those of the suite. */
 export function withVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): EvalReport {
-  return { ...report, verdict: makeVerdict(report, thresholds, warnings) };
+  return { ...report, thresholds, verdict: makeVerdict(report, thresholds, warnings) };
 }
 
 const STOPPED = 'the evaluation was stopped before all cases ran';
@@ -37,7 +38,7 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
   return {
     ...whole,
     ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
-    warnings: [...listDoubts(report), ...warnings],
+    warnings: [...new Set([...listDoubts(report), ...warnings])],
     ...defined({ skills }),
   };
 }
@@ -90,10 +91,18 @@ export function verdictTitle(report: EvalReport): string {
   const { validity, result } = findVerdict(report);
   if (validity === 'invalid')
     return `INVALID: ${invalidLines(report).length === 0 ? 'there is no verdict' : invalidTitle(report)}`;
-  const { totals, harness, quarantined } = ownArm(report);
+  const { totals, harness, quarantined, skippedChecks } = ownArm(report);
   const flaky = sumCounts(quarantined);
   const isClean =
-    totals.failed + totals.error + totals.skipped + harness.failed + harness.error + harness.skipped + flaky === 0;
+    skippedChecks +
+      totals.failed +
+      totals.error +
+      totals.skipped +
+      harness.failed +
+      harness.error +
+      harness.skipped +
+      flaky ===
+    0;
   const uncounted = flaky === 0 ? '' : `, ${numberText(flaky)} in quarantine`;
   const counts = isClean && totals.passed > 0 ? 'all passed' : `${totalsText(totals)}${uncounted}`;
   if (validity === 'incomplete') return `INCOMPLETE: ${counts}`;

@@ -2,6 +2,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { describeContradiction } from '../report/contradiction.ts';
 import { hasVerdict, type CaseResult } from '../report/result.ts';
 import { isObject, parseJson } from '#core';
 import { isSystemError, makeFolders, quietly, writeFileAtomically } from '#platform';
@@ -10,14 +11,14 @@ import { isSystemError, makeFolders, quietly, writeFileAtomically } from '#platf
 export function openStoredResults(file: string, resume: boolean, cache: string | undefined) {
   makeFolders(path.dirname(file));
   const known = new Map<string, CaseResult>();
-  if (resume) for (const { key, result } of readLines(file)) if (hasVerdict(result)) known.set(key, result);
+  if (resume) for (const { key, result } of readLines(file)) if (isUsable(result)) known.set(key, result);
   return {
     /** Returns undefined if the attempt must run. */
     find(key: string): CaseResult | undefined {
       const own = known.get(key);
       if (own !== undefined || cache === undefined) return own;
       const [line] = readLines(cacheFile(cache, key));
-      return line?.key === key && hasVerdict(line.result) ? line.result : undefined;
+      return line?.key === key && isUsable(line.result) ? line.result : undefined;
     },
     keep(key: string, result: CaseResult): void {
       const line = `${JSON.stringify({ key, result })}\n`;
@@ -31,6 +32,11 @@ export function openStoredResults(file: string, resume: boolean, cache: string |
       }, undefined);
     },
   };
+}
+
+/** Runs again what was edited to say something else than its checks. */
+function isUsable(result: CaseResult): boolean {
+  return hasVerdict(result) && describeContradiction(result) === undefined;
 }
 
 function cacheFile(cache: string, key: string): string {

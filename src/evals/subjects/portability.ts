@@ -1,5 +1,6 @@
 /** The portability matrix: the same cases over several agents and models, with what each loaded and what it cost. */
-import { verdictOf, type Thresholds } from '../report/report.ts';
+import { verdictOf } from '../report/report.ts';
+import type { Thresholds } from '../report/thresholds.ts';
 import { sumCosts } from '../report/report-text.ts';
 import {
   groupBy,

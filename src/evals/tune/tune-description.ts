@@ -190,6 +190,11 @@ function tuneLines(report: TuneReport): readonly string[] {
           `best on train: proposal ${String(proposals.findIndex(({ description }) => description === winner.description) + 1)}`,
           `validation: ${rateText(winner.validation)} against ${rateText(winner.currentValidation)} with the current description`,
           `difference: ${differenceText(winner.difference)}, p ${chanceText(winner.p)}: ${winner.isImprovement ? 'an improvement' : 'within noise, no improvement'}`,
+          ...(winner.missing === 0
+            ? []
+            : [
+                `${countText(winner.missing, 'attempt')} without a verdict: the difference holds whatever they would have been`,
+              ]),
           ...(winner.isImprovement
             ? []
             : [

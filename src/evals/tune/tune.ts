@@ -19,6 +19,7 @@ import {
   type EvalReport,
   type Rate,
 } from '../report/result.ts';
+import { groupCases } from '../report/same-requests.ts';
 import type { SuiteBasis } from '../run/run-suite.ts';
 import { compareCases, type MeanInterval } from '../statistics/case-differences.ts';
 import { computeRate } from '../statistics/statistics.ts';
@@ -57,10 +58,12 @@ export interface TuneReport {
   readonly winner?: Candidate & {
     readonly validation: Rate;
     readonly currentValidation: Rate;
+    /** Attempts of both descriptions without a verdict. The interval and p hold whatever they would have been. */
+    readonly missing: number;
     readonly difference: MeanInterval;
     readonly p: number;
     readonly smallestVisible: number;
-    /** The difference on the validation part is more than noise. */
+    /** The difference on the validation part is more than noise, also at the worst for attempts without a verdict. */
     readonly isImprovement: boolean;
   };
   /** Failed controls; then there are no scores. */
@@ -128,14 +131,25 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
     }
     const best = proposals.toSorted((a, b) => b.train.count - a.train.count)[0];
     if (best === undefined || best.train.count <= passRate(first.results).count) return report({ proposals, rejected });
-    const [mine, theirs] = [
-      await run(best.description, validation, 'validation-best'),
-      await run(current, validation, 'validation-current'),
-    ];
-    results.push(...mine.results, ...theirs.results);
-    const broken = [...brokenIn(mine), ...brokenIn(theirs)];
+    // Each description runs first on half of the cases, so that neither gains from a server that changes meanwhile.
+    const [mine, theirs]: [EvalReport[], EvalReport[]] = [[], []];
+    for (const half of [0, 1]) {
+      const cases = validation.filter((_one, place) => place % 2 === half);
+      const own = () => run(best.description, cases, `validation-best-${String(half + 1)}`, 'fresh');
+      const other = () => run(current, cases, `validation-current-${String(half + 1)}`, 'fresh');
+      if (half === 0) mine.push(await own());
+      theirs.push(await other());
+      if (half === 1) mine.push(await own());
+    }
+    const resultsOf = (reports: readonly EvalReport[]) => reports.flatMap((one) => one.results);
+    results.push(...resultsOf(mine), ...resultsOf(theirs));
+    const broken = [...mine, ...theirs].flatMap(brokenIn);
     if (broken.length > 0) return report({ invalid: broken, proposals, rejected });
-    return report({ proposals, rejected, winner: { ...best, ...comparedOn(mine, theirs) } });
+    return report({
+      proposals,
+      rejected,
+      winner: { ...best, ...compareDescriptions(resultsOf(mine), resultsOf(theirs)) },
+    });
   } finally {
     await removeTree(skillsFolder);
   }
@@ -173,7 +187,12 @@ function openBench(
   const { signal } = basis;
   const others =
     typeof distractors === 'number' ? writeDistractors(path.join(skillsFolder, 'others'), distractors) : distractors;
-  return async (description: string, cases: readonly EvalCase[], label: string): Promise<EvalReport> => {
+  return async (
+    description: string,
+    cases: readonly EvalCase[],
+    label: string,
+    age: 'any' | 'fresh' = 'any',
+  ): Promise<EvalReport> => {
     const to = path.join(skillsFolder, label, path.basename(skill));
     makeFolders(path.dirname(to));
     const copied = await copyTree(skill, { to, permissions: 'writable', leaveOut: ['evals', 'eval'], signal });
@@ -187,6 +206,8 @@ function openBench(
     writeFileSync(path.join(to, 'SKILL.md'), withDescription(skill, text, description) ?? text);
     const report = await evaluateTrigger({
       ...basis,
+      // Results of another day beside those of today are no comparison.
+      ...(age === 'fresh' ? { cache: undefined } : {}),
       cases,
       skills: [to, ...others],
       directory: path.join(directory, label),
@@ -212,19 +233,37 @@ function passRate(results: readonly CaseResult[]): Rate {
   return computeRate(all.filter(Boolean).length, all.length);
 }
 
-/** Cases are the unit, not attempts: the question is how the description does on other requests. */
-function comparedOn(mine: EvalReport, theirs: EvalReport) {
-  const [own, others] = [verdicts(mine.results), verdicts(theirs.results)];
-  const cases = [...own].flatMap(([id, isPassed]) => {
-    const other = others.get(id);
-    return other === undefined ? [] : [{ seen: Number(isPassed) - Number(other) }];
-  });
-  const compared = compareCases(cases);
+/**
+ * Different cases are the unit, not attempts: the question is how the description does on other requests. Attempts without a verdict may
+ * have passed or failed, and an improvement must hold either way.
+ */
+export function compareDescriptions(mine: readonly CaseResult[], theirs: readonly CaseResult[]) {
+  const units = groupCases(mine).map((unit) => [...new Set(unit.map((result) => result.case))]);
+  const compared = compareCases(
+    units.map((ids) => {
+      const [own, other] = [boundPasses(mine, ids), boundPasses(theirs, ids)];
+      return { seen: own.seen - other.seen, low: own.low - other.high, high: own.high - other.low };
+    }),
+  );
   return {
-    validation: passRate(mine.results),
-    currentValidation: passRate(theirs.results),
+    validation: passRate(mine),
+    currentValidation: passRate(theirs),
+    missing: [...mine, ...theirs].filter((result) => !hasVerdict(result)).length,
     ...compared,
-    isImprovement: compared.p < 0.05 && compared.difference.mean > 0,
+    isImprovement: compared.p < 0.05 && compared.difference.low > 0,
+  };
+}
+
+/** The share of attempts that passed; `low` and `high` if those without a verdict all failed or all passed. */
+function boundPasses(results: readonly CaseResult[], ids: readonly string[]): Record<'seen' | 'low' | 'high', number> {
+  const own = results.filter((result) => ids.includes(result.case));
+  const passed = own.filter(({ status }) => status === 'passed').length;
+  const judged = own.filter(hasVerdict).length;
+  if (own.length === 0) return { seen: 0.5, low: 0, high: 1 };
+  return {
+    seen: judged === 0 ? 0.5 : passed / judged,
+    low: passed / own.length,
+    high: (passed + own.length - judged) / own.length,
   };
 }
 

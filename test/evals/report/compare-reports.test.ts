@@ -88,7 +88,7 @@ describe('two reports', () => {
         arm: 'with',
         before: one('failed'),
         after: one('passed'),
-        checks: [],
+        checks: [{ id: 'output[0]', asked: 'the answer has output[0]', before: 'failed', after: 'passed', found: '' }],
       },
       {
         change: 'other',
@@ -97,7 +97,7 @@ describe('two reports', () => {
         arm: 'with',
         before: one('error'),
         after: one('failed'),
-        checks: [],
+        checks: [{ id: 'output[0]', asked: 'the answer has output[0]', before: 'passed', after: 'failed', found: '' }],
       },
       { change: 'added', case: 'new', name: 'new', arm: 'with', after: one('passed'), checks: [] },
       { change: 'removed', case: 'gone', name: 'gone', arm: 'with', before: one('passed'), checks: [] },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { findVerdict } from '../../../src/evals/report/verdict.ts';
+import { withVerdict } from '../../../src/evals/report/verdict.ts';
 import { junitReport } from '../../../src/evals/report/junit.ts';
 import { jsonReport, readReport } from '../../../src/evals/report/json.ts';
 import { markdownReport } from '../../../src/evals/report/markdown.ts';
@@ -135,7 +135,7 @@ describe('JSON', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const given = hostileReport(text);
-        const decided = { ...given, verdict: findVerdict(given) };
+        const decided = withVerdict(given, {}, []);
         expect(readReport(jsonReport(given))).toEqual({ type: 'report', report: decided });
       }),
     );

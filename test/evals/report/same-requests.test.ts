@@ -101,3 +101,8 @@ describe('the interval of a pass rate', () => {
     expect(low).toBeLessThan(ratePasses([...attempts('one', 5), ...attempts('two', 5)]).low);
   });
 });
+
+test('a request of one long word is read in one pass', () => {
+  const long = 'x'.repeat(500_000);
+  expect(countDifferent([long, `${long} y`, `${long}.csv`])).toBe(3);
+});

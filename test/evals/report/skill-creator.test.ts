@@ -167,6 +167,7 @@ describe('the comparison of two reports as text', () => {
   test('for a terminal', () => {
     expect(terminal.join('\n')).toBe(`valid, failed: a regression
   1 case broke
+  warning: the skills are identical in both reports: changes come from the model, the cases or chan…
   tables: valid, failed: 1 passed, 1 failed
   letters: absent to valid, all passed
 
@@ -193,10 +194,11 @@ time       3.0 s to 3.0 s`);
   });
 
   test('for a pull request', () => {
-    expect(markdown.split('\n').slice(0, 8)).toEqual([
+    expect(markdown.split('\n').slice(0, 9)).toEqual([
       '### Comparison: valid, failed: a regression',
       '',
       '- 1 case broke',
+      '- warning&#58; the skills are identical in both reports&#58; changes come from the model, the cases or chance',
       '',
       '| skill | before | after |',
       '|---|---|---|',

@@ -9,7 +9,7 @@ import { findVerdict, withVerdict } from '../../../src/evals/report/verdict.ts';
 import { exitOf, verdictOf } from '../../../src/evals/report/report.ts';
 import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { COMPARISON, TRIGGER, report, result } from '../sample-report.ts';
+import { COMPARISON, TRIGGER, check, report, result } from '../sample-report.ts';
 
 const live = { model: { id: 'm', way: 'live' } } as const;
 const passed = result('a', live);
@@ -141,6 +141,61 @@ describe('every format', () => {
     expect(findVerdict(some).validity).toBe('valid');
     for (const write of Object.values(FORMATS)) expect(write(some)).not.toMatch(/all passed/);
     expect(markdownReport(report([passed]))).toMatch(/^### Evaluation: valid, all passed/);
+  });
+
+  verifies('EVAL-14', 'is incomplete if a check of a passed case did not run', () => {
+    const reason = '1 of 2 passed results have checks that did not run: no judge model is configured';
+    const checks = [...passed.checks, check('rubric[0]', { status: 'skipped', found: 'no judge model is configured' })];
+    const some = report([passed, result('b', { ...live, checks })]);
+    expect(findVerdict(some)).toEqual({
+      validity: 'incomplete',
+      result: 'passed',
+      reasons: [`incomplete: ${reason}`],
+      warnings: [],
+    });
+    expect([exitOf(some), exitOf(some, { strict: true })]).toEqual([0, 5]);
+    for (const write of Object.values(FORMATS)) {
+      expect(start(write(some))).toMatch(/incomplete/i);
+      expect(write(some)).not.toMatch(/all passed/);
+    }
+  });
+
+  verifies('EVAL-14', 'of a stored report is computed from its results', () => {
+    const stored = (more: object, thresholds = {}): string =>
+      JSON.stringify({ ...withVerdict(report([passed, failed]), thresholds, ['cases.yaml:3: a warning']), ...more });
+    const read = readReport(stored({}, { passRate: 0.5 }));
+    expect(read.type === 'report' && findVerdict(read.report)).toEqual({
+      validity: 'valid',
+      result: 'passed',
+      reasons: [],
+      warnings: ['cases.yaml:3: a warning'],
+    });
+    const claimed = { validity: 'valid', result: 'passed', reasons: [], warnings: [] };
+    expect(readReport(stored({ verdict: claimed }))).toEqual({
+      type: 'invalid',
+      reason: 'its verdict is valid, passed, but its results give valid, failed',
+    });
+    // Another version may have decided by other rules: what this one computes counts.
+    for (const other of [{ tool: 'skillwright 0.0.1' }, { thresholds: undefined }]) {
+      const old = readReport(stored({ verdict: claimed, ...other }));
+      expect(old.type === 'report' && findVerdict(old.report).result).toBe('failed');
+    }
+  });
+
+  test.each([
+    [{ status: 'passed', checks: failed.checks }, 'is passed with the failed check "output[0]"'],
+    [
+      { status: 'passed', checks: [check('output[0]', { status: 'error' })] },
+      'is passed with the error check "output[0]"',
+    ],
+    [{ status: 'passed', checks: [] }, 'is passed without a passed check'],
+    [{ status: 'failed', checks: passed.checks }, 'is failed without a failed check'],
+    [{ status: 'skipped', checks: failed.checks }, 'is skipped with the failed check "output[0]"'],
+  ] as const)('of a report with the result %j is refused', (more, reason) => {
+    expect(readReport(jsonReport(report([{ ...passed, ...more }])))).toEqual({
+      type: 'invalid',
+      reason: `the case "a" ${reason}`,
+    });
   });
 });
 
