@@ -1,5 +1,5 @@
 /** Files and settings of a skill about which ManusX's document says nothing. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -21,20 +21,54 @@ async function manusx(root: string): Promise<SkillTools> {
   return openSkillTools({ vocabulary: 'manusx', runtime: await runtimeOver(root) });
 }
 
+/** The tool of each system that loads a skill, and the field with its name. */
+const LOADS = [
+  ['manusx', 'skill_request', 'skill_name'],
+  ['openseed', 'load_skill', 'skill_name'],
+  ['trpc', 'skill_load', 'skill'],
+] as const;
+
 test('a skill with disable-model-invocation is in no list, and the model cannot load it', async () => {
   const root = skillsFolder();
   const hidden = '---\nname: hidden\ndescription: For people.\ndisable-model-invocation: true\n---\n\nHidden.\n';
   mkdirSync(path.join(root, 'hidden'));
   writeFileSync(path.join(root, 'hidden/SKILL.md'), hidden);
-  for (const [vocabulary, tool] of [
-    ['manusx', 'skill_request'],
-    ['openseed', 'load_skill'],
-  ] as const) {
+  for (const [vocabulary, tool, field] of LOADS) {
     const { instructions, call } = await openSkillTools({ vocabulary, runtime: await runtimeOver(root) });
     expect(instructions).not.toContain('hidden');
-    const { isError, text } = await call(tool, { skill_name: 'hidden' });
+    const { isError, text } = await call(tool, { [field]: 'hidden' });
     expect([isError, text.includes('cannot be invoked by the model')]).toEqual([true, true]);
   }
+});
+
+test('a SKILL.md that is a link out of its folder is in no list, and loading it gives the reason', async () => {
+  const root = skillsFolder();
+  const outside = path.join(scratch(), 'shared.md');
+  writeFileSync(outside, '---\nname: linked\ndescription: Shared.\n---\n\nCANARY\n');
+  mkdirSync(path.join(root, 'linked'));
+  symlinkSync(outside, path.join(root, 'linked/SKILL.md'));
+  for (const [vocabulary, tool, field] of LOADS) {
+    const { instructions, call } = await openSkillTools({ vocabulary, runtime: await runtimeOver(root) });
+    expect(instructions).not.toContain('linked');
+    const { isError, text } = await call(tool, { [field]: 'linked' });
+    const isNamed = text.includes('the file is a link to a target outside its skill');
+    expect([isError, isNamed, text.includes('CANARY')]).toEqual([true, true, false]);
+  }
+});
+
+test('a SKILL.md with a YAML anchor is left out with the reason, and of a repeated key the first one counts', async () => {
+  const root = skillsFolder();
+  for (const [name, head] of [
+    ['anchors', 'description: &d hello\nalt: *d'],
+    ['twice', 'description: one\ndescription: two'],
+  ] as const) {
+    mkdirSync(path.join(root, name));
+    writeFileSync(path.join(root, name, 'SKILL.md'), `---\nname: ${name}\n${head}\n---\n\nBody.\n`);
+  }
+  const { instructions, call } = await manusx(root);
+  expect(instructions.match(/^- .*/gm)).toEqual(['- pdf: Process PDF files.', '- twice: one']);
+  const { isError, text } = await call('skill_request', { skill_name: 'anchors' });
+  expect([isError, text.includes('the YAML anchor or alias \\"&d\\" is refused')]).toEqual([true, true]);
 });
 
 test('file_read keeps a space at the end of a path that a loaded skill lists, and drops any other', async () => {

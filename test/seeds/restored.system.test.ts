@@ -61,6 +61,17 @@ test('manusx: allowed-tools: Read refuses a shell command while its skill is loa
   expect(await runBesideAllowedTools('manusx', tools, config)).toEqual(['ran', 'ran']);
 });
 
+test('trpc: allowed-tools: Read refuses skill_run of its skill, and policy.allowed_tools: ignore runs it', async () => {
+  const root = skillRoot({ 'SKILL.md': SKILL.replace('\n---\n\n', '\nallowed-tools: Read\n---\n\n') });
+  const runs = async (config: Config): Promise<unknown> => {
+    const { call } = await openTools(root, { vocabulary: 'trpc', execution: { executor: 'local' } }, config);
+    const { isError, text } = await call('skill_run', { skill: 'demo-skill', command: 'echo ran' });
+    return isError ? text.includes('not in allowed-tools') : /"stdout":"(\w+)/.exec(text)?.[1];
+  };
+  expect(await runs({})).toBe(true);
+  expect(await runs({ policy: { allowed_tools: 'ignore' } })).toBe('ran');
+});
+
 test('trpc: a program runs without isolation', async () => {
   const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution: { executor: 'local' } });
   expect((await call('skill_run', { skill: 'demo-skill', command: 'true' })).value).toMatchObject({

@@ -68,4 +68,10 @@ export const CHOICES: readonly Choice[] = [
     why: 'reading must end, whatever is in the folder',
     test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
   },
+  {
+    theirs: 'a SKILL.md that is a link is read wherever it leads',
+    ours: 'one that leads out of its folder is no skill; loading it gives the reason',
+    why: 'a skill must not read the rest of the disk',
+    test: 'test/seeds/manusx-files.test.ts: a SKILL.md that is a link out of its folder is in no list, and loading it gives the reason',
+  },
 ];

@@ -1,4 +1,5 @@
-import { CHOICES as manusxChoices, ROWS as manusx } from './manusx.ts';
+import { CHOICES as manusxChoices } from './manusx-choices.ts';
+import { ROWS as manusx } from './manusx.ts';
 import { CHOICES as openseedChoices } from './openseed-choices.ts';
 import { ROWS as openseed } from './openseed.ts';
 import type { SeedDocument } from './row.ts';

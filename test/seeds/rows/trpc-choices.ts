@@ -75,4 +75,22 @@ export const CHOICES: readonly Choice[] = [
     why: 'a description must not close a tag of the prompt, nor start a line of its own',
     test: 'test/skills/catalog/catalog.test.ts: closes no tag in any format, and adds no line',
   },
+  {
+    theirs: '`allowed-tools` is not read',
+    ours: 'it restricts the tools while its skill is loaded, and `skill_run` of that skill (`policy.allowed_tools: ignore` lifts that)',
+    why: 'a skill must not do more than it declares',
+    test: 'test/seeds/restored.system.test.ts: trpc: allowed-tools: Read refuses skill_run of its skill, and policy.allowed_tools: ignore runs it',
+  },
+  {
+    theirs: 'the header has no `disable-model-invocation`',
+    ours: 'a skill that sets it is in no list, and the model cannot load it',
+    why: 'its author reserved it for people',
+    test: 'test/seeds/manusx-files.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
+  },
+  {
+    theirs: 'a SKILL.md that is a link is read wherever it leads',
+    ours: 'one that leads out of its folder is no skill; loading it gives the reason',
+    why: 'a skill must not read the rest of the disk',
+    test: 'test/seeds/manusx-files.test.ts: a SKILL.md that is a link out of its folder is in no list, and loading it gives the reason',
+  },
 ];

@@ -1,0 +1,95 @@
+import type { Choice } from './row.ts';
+
+/** Where document 003 is silent and its system does something else. */
+export const CHOICES: readonly Choice[] = [
+  {
+    theirs: '`file_read` of the agent may read any file; the document shows files of skills',
+    ours: 'files of skills only, below `scripts/`, `references/`, `assets/`, and `.md` and `.txt`; a path outside is refused without a look at the disk',
+    why: 'a vocabulary for skills needs no more',
+    test: 'test/tools/manusx.test.ts: file_read of anything else never reaches the disk',
+  },
+  {
+    theirs: 'a SKILL.md that does not match the pattern of the loader raises an error',
+    ours: 'it is reported and left out',
+    why: 'one broken skill must not hide the others',
+    test: 'test/skills/registry/discover.test.ts: each skill folder is one entry or one left-out record with its reason',
+  },
+  {
+    theirs: 'files of a folder come in the order of the file system',
+    ours: 'sorted',
+    why: 'equal input gives equal output',
+    test: 'test/tools/manusx.test.ts: skill_request gives the body, the directory and the resources',
+  },
+  {
+    theirs: 'of two folders with one name, the one that the file system lists last is used',
+    ours: 'the first by path',
+    why: 'equal input gives equal output',
+    test: 'test/seeds/manusx.test.ts: of two folders with one name the first by path is used, whichever is newer, and the other is not read',
+  },
+  {
+    theirs: 'a name in another case is unknown',
+    ours: 'names match whatever their case',
+    why: 'models change the case of names',
+    test: 'test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case',
+  },
+  {
+    theirs: 'files below `.git` and `node_modules` are resources too',
+    ours: 'they are not listed',
+    why: 'they are not written for a model',
+    test: 'test/seeds/manusx.test.ts: files below .git and node_modules are not listed',
+  },
+  {
+    theirs: 'a skill without a body and files is not found',
+    ours: 'found, with empty content',
+    why: 'its description says what it is for',
+    test: 'test/seeds/manusx.test.ts: a skill without body and files is found, also if its file ends with the frontmatter',
+  },
+  {
+    theirs: 'a SKILL.md that ends with the closing `---` does not match the pattern',
+    ours: 'it is a skill without a body, also in strict mode',
+    why: 'nothing else can be meant',
+    test: 'test/seeds/manusx.test.ts: a skill without body and files is found, also if its file ends with the frontmatter',
+  },
+  {
+    theirs: 'the frontmatter has no `disable-model-invocation`',
+    ours: 'a skill that sets it is in no list, and the model cannot load it',
+    why: 'its author reserved it for people',
+    test: 'test/seeds/manusx-files.test.ts: a skill with disable-model-invocation is in no list, and the model cannot load it',
+  },
+  {
+    theirs: '`allowed-tools` is not read',
+    ours: 'it restricts the tools while its skill is loaded (`policy.allowed_tools: ignore` lifts that)',
+    why: 'a skill must not do more than it declares',
+    test: 'test/seeds/restored.system.test.ts: manusx: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it',
+  },
+  {
+    theirs: 'a binary asset',
+    ours: '`file_read` describes it in a note',
+    why: 'the result is text',
+    test: 'test/seeds/manusx-files.test.ts: file_read describes a binary file',
+  },
+  {
+    theirs: '`file_write` of any length',
+    ours: 'up to 1,000,000 characters',
+    why: 'so is the input of every tool',
+    test: 'test/tools/manusx.test.ts: file_write takes up to 1,000,000 characters',
+  },
+  {
+    theirs: 'a SKILL.md of any length',
+    ours: 'up to 4 MiB',
+    why: 'reading must end, whatever is in the folder',
+    test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
+  },
+  {
+    theirs: '`safe_load` follows YAML anchors, and takes the last of a repeated key',
+    ours: 'a skill with an anchor is left out with the reason; the first of a repeated key counts, with a warning',
+    why: 'an alias can make a small file large; a text has one meaning in every vocabulary',
+    test: 'test/seeds/manusx-files.test.ts: a SKILL.md with a YAML anchor is left out with the reason, and of a repeated key the first one counts',
+  },
+  {
+    theirs: 'a SKILL.md that is a link is read wherever it leads',
+    ours: 'one that leads out of its folder is no skill; loading it gives the reason',
+    why: 'a skill must not read the rest of the disk',
+    test: 'test/seeds/manusx-files.test.ts: a SKILL.md that is a link out of its folder is in no list, and loading it gives the reason',
+  },
+];
