@@ -71,8 +71,8 @@ describe('how far a yes reaches', () => {
         [run('ls; id'), 3],
         [run('echo $(id)'), 4],
         [run('echo $(id -u)'), 4],
-        [run("bash -c 'echo 1'"), 5],
-        [run("bash -c 'echo 2'"), 5],
+        [run("bash -c 'id; echo 1'"), 5],
+        [run("bash -c 'id; echo 2'"), 5],
         [run("bash -c 'ls'"), 6],
         // It says nothing about what will run.
         [run('X=ls; $X'), 7],

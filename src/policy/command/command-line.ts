@@ -67,6 +67,7 @@ interface LineReading {
   readonly slots: Slots;
   /** Functions of the line take the place of programs. */
   readonly hasFunctions: boolean;
+  readonly isPosix?: boolean;
 }
 
 const MOVING: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
@@ -74,7 +75,7 @@ const MOVING: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 function readLine(
   text: string,
   facts: LineFacts,
-  { depth, slots, hasFunctions }: LineReading,
+  { depth, slots, hasFunctions, isPosix = false }: LineReading,
 ): { readonly writes: readonly string[] } {
   if (depth > MAX_DEPTH) notUnderstood('it nests command lines too deeply');
   if (text.length > MAX_LENGTH) notUnderstood('it is longer than 128 KiB; put it into a script');
@@ -101,7 +102,9 @@ function readLine(
           stdin,
           facts,
           isFunction,
-          readLine: (inner) => readInner(inner, { ...facts, known: new Map() }, { depth: depth + 1, hasFunctions }),
+          isPosix,
+          readLine: (inner, isInner) =>
+            readInner(inner, { ...facts, known: new Map() }, { depth: depth + 1, hasFunctions, isPosix: isInner }),
           readMentioned: (inner) => readInner(inner, openFacts(new Map()), { depth: depth + 1, hasFunctions }),
         });
         if (isMoving(slot.command)) movesAt = Math.min(movesAt, place);

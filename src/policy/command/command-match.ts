@@ -59,9 +59,11 @@ function isNamed(program: PatternWord, text: string): boolean {
   return matchesStars(base, name) || matchesStars(lower, path) || matchesStars(base.map(bare), bare(name));
 }
 
-/** Without the version: `python3.12` is `python`. */
+/** Without the version and the ending of Windows: `python3.12` and `python.exe` are `python`. */
 function bare(name: string): string {
-  return name === '.' ? 'source' : name.replace(/(?<=[a-z+])-?\d[\d.]*$/, '');
+  return name === '.'
+    ? 'source'
+    : name.replace(/(?<=\w)\.(?:exe|com|cmd|bat)$/, '').replace(/(?<=[a-z+])-?\d[\d.]*$/, '');
 }
 
 function isOption(word: PatternWord): boolean {

@@ -105,15 +105,9 @@ function uncoveredIn(
   if (options.isUnisolated === true || command.hides !== undefined) return command;
   const missed = firstUncovered(patterns, command.inner, options);
   if (missed !== undefined) return missed;
-  const isOwn = !startsProgram(command) || patterns.some((pattern) => coversProgram(pattern, command, options));
+  // A wrapper is decided by the programs that it runs.
+  const isOwn = command.role !== 'program' || patterns.some((pattern) => coversProgram(pattern, command, options));
   return isOwn ? undefined : command;
-}
-
-/** Whether a rule has to name its program. A wrapper is judged by the programs that it runs, if there are any. */
-function startsProgram({ role, inner }: SimpleCommand): boolean {
-  const runsProgram = (command: SimpleCommand): boolean =>
-    command.role === 'program' || command.inner.some(runsProgram);
-  return role === 'program' || (role === 'wrapper' && !inner.some(runsProgram));
 }
 
 /** Whether an allow rule names a command, apart from the commands that it runs. */

@@ -17,6 +17,7 @@ import {
 import { matchesStars } from './command-pattern.ts';
 import { isKnownOption, joinWords, readBuiltin, type Inside, type Words } from './command-builtins.ts';
 import type { LineFacts } from './line-facts.ts';
+import { mentioned } from './command-mentions.ts';
 
 export interface CommandReader {
   readonly depth: number;
@@ -27,7 +28,9 @@ export interface CommandReader {
   readonly isFunction: boolean;
   /** A program starts it, so that `echo` is a program as well. */
   readonly isStarted?: boolean;
-  readLine(text: string): CommandLine;
+  /** The line is read by `sh`, which may be another shell than bash. */
+  readonly isPosix?: boolean;
+  readLine(text: string, isPosix: boolean): CommandLine;
   /** For a line that another machine or environment runs. */
   readMentioned(text: string): CommandLine;
 }
@@ -47,16 +50,29 @@ function readInside(words: Words, reader: CommandReader): Inside {
   if (first === undefined) return { role: 'shell' };
   if (first.kind !== 'fixed') return { role: 'program', hides: `the name of the program is computed: ${first.text}` };
   if (first.text === '') return { role: 'program', hides: 'the name of the program is empty' };
-  const program = baseName(first.text);
+  const program = baseName(first.text)
+    .toLowerCase()
+    .replace(/\.exe$/, '');
   if (reader.depth > MAX_NESTING) return { role: 'program', hides: `${program} runs programs that run programs` };
-  if (reader.isStarted !== true) {
+  if (reader.isStarted === true) {
+    if (HARMLESS.has(first.text)) return { role: 'shell' };
+  } else {
+    if (reader.isPosix === true && OF_BASH_ONLY.has(first.text))
+      return hidden(program, 'is a program for other shells');
     const builtin = readBuiltin(words, reader.facts, (text) => readInnerLines(text, program, reader));
     if (builtin !== undefined || reader.isFunction) return builtin ?? { role: 'shell' };
   }
   const inside = insideProgram(program, words, reader);
-  // `./timeout` is another program than the one of the system.
-  return inside.role === 'wrapper' && systemName(first.text) === undefined ? { ...inside, role: 'program' } : inside;
+  // `./timeout` and `Timeout` are other programs than the one of the system.
+  return inside.role === 'wrapper' && systemName(first.text) !== program ? { ...inside, role: 'program' } : inside;
 }
+
+/** Programs of the system that start no other and change nothing, as the builtins of the same names. */
+const HARMLESS: ReadonlySet<string> = new Set(['echo', 'printf', 'true', 'false', 'pwd']);
+/** Builtins that are read as such, and that `sh` may not have. */
+const OF_BASH_ONLY: ReadonlySet<string> = new Set(
+  'builtin declare typeset let pushd popd dirs disown mapfile readarray shopt source'.split(' '),
+);
 
 function insideProgram(program: string, words: Words, reader: CommandReader): Inside {
   if (HIDING.has(program) || /^ld(?:-[\w.-]+)?\.so/.test(program)) return hidden(program);
@@ -66,7 +82,7 @@ function insideProgram(program: string, words: Words, reader: CommandReader): In
   if (finder !== undefined) return insideFinder(words, finder, reader);
   const options = WRAPPERS.get(program);
   if (options !== undefined) return insideWrapper(program, words, options, reader);
-  return mentioned(program, words, reader);
+  return { role: 'program', mentions: mentioned(program, words, reader.readMentioned) };
 }
 
 function hidden(program: string, why = 'runs another program in a way that is not read'): Inside {
@@ -74,9 +90,15 @@ function hidden(program: string, why = 'runs another program in a way that is no
 }
 
 /** A command line in a word: its commands, or the reason why they are unknown. */
-function readInnerLines(text: CommandWord | undefined, program: string, reader: CommandReader): Inside {
+function readInnerLines(
+  text: CommandWord | undefined,
+  program: string,
+  reader: CommandReader,
+  isPosix = reader.isPosix ?? false,
+): Inside {
   if (text === undefined || text.kind !== 'fixed') return hidden(program, 'runs a command line that is computed');
-  const line = reader.readLine(text.text);
+  if (isPosix && OF_BASH.test(text.text)) return hidden(program);
+  const line = reader.readLine(text.text, isPosix);
   if (line.type === 'unclear') return hidden(program, `runs a line that cannot be read: ${line.reason}`);
   return { role: 'wrapper', inner: line.commands };
 }
@@ -123,7 +145,8 @@ const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOpt
   ],
   ['stdbuf', { valued: 'ioe', longValued: 'input output error' }],
   ['ionice', { flags: 't', valued: 'cn', long: 'ignore', longValued: 'class classdata' }],
-  ['time', { flags: 'apqvV', valued: 'fo', long: 'append portability quiet verbose', longValued: 'format output' }],
+  // With `-o` it writes a file.
+  ['time', { flags: 'pqvV', valued: 'f', long: 'portability quiet verbose', longValued: 'format' }],
   // An empty environment has no PATH, and then each program has its own.
   ['env', { flags: '0v', long: 'null debug', assigns: true }],
   [
@@ -167,15 +190,18 @@ const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOpt
 /** Wrappers whose options are not read. */
 const HIDING: ReadonlySet<string> = new Set(
   `parallel chrt taskset doas toybox su runuser sg newgrp pkexec machinectl chroot unshare nsenter setpriv prlimit setarch linux32 linux64 i386 x86_64 uname26 strace ltrace
-  gdb lldb rr perf valgrind script flock entr hyperfine expect unbuffer rlwrap socat ncat faketime fakeroot fakechroot eatmydata torsocks
+  tmux screen zellij byobu dtach abduco sshpass gosu su-exec tini dumb-init caffeinate winpty wine cmd powershell xterm tsp pueue proot schroot systemd-inhibit
+  systemd-cat gdb lldb rr perf valgrind script flock entr hyperfine expect unbuffer rlwrap socat ncat faketime fakeroot fakechroot eatmydata torsocks
   proxychains proxychains4 systemd-run dbus-run-session dbus-launch xvfb-run start-stop-daemon run-parts at batch crontab firejail bwrap
   numactl cgexec choom catchsegv setfacl-run chpst softlimit setuidgid capsh nsjail runc crun inotifywait watchexec nodemon
-  zsh fish csh tcsh pwsh nu elvish xonsh rc es`.split(/\s+/),
+  zsh ksh mksh fish csh tcsh pwsh nu elvish xonsh rc es`.split(/\s+/),
 );
 
 function insideWrapper(program: string, words: Words, options: WrapperOptions, reader: CommandReader): Inside {
+  // `env command x` starts a program of this name.
+  const isBuiltin = options.isBuiltin === true && reader.isStarted !== true;
   if (options.alone !== undefined && words[1]?.kind === 'fixed' && options.alone.test(words[1].text))
-    return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
+    return isBuiltin ? { role: 'shell' } : PROGRAM;
   const end = endOfOptions(words, options);
   if (end === undefined) return hidden(program);
   let at = end;
@@ -188,11 +214,13 @@ function insideWrapper(program: string, words: Words, options: WrapperOptions, r
   if (words.slice(end, at + (options.operands ?? 0)).some(({ isSplit }) => isSplit)) return hidden(program);
   at += options.operands ?? 0;
   const inner = words.slice(at);
-  if (inner.length === 0) return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
-  if (options.isLine === true) return readInnerLines(joinWords(inner), program, reader);
+  if (inner.length === 0) return isBuiltin ? { role: 'shell' } : PROGRAM;
+  if (options.isLine === true) return readInnerLines(joinWords(inner), program, reader, true);
   const filled = options.fills === undefined ? inner : fill(words.slice(0, end), inner, options.fills);
-  const isStarted = options.isBuiltin !== true || program === 'exec' || reader.isStarted === true;
-  return { role: options.isBuiltin === true ? 'shell' : 'wrapper', inner: [innerCommand(filled, reader, isStarted)] };
+  if (options.fills !== undefined && words.slice(0, end).some(({ text }) => /^-[^-]*a|^--arg-file/.test(text)))
+    reader.facts.noteInput();
+  const role = isBuiltin ? 'shell' : options.isBuiltin === true ? 'program' : 'wrapper';
+  return { role, inner: [innerCommand(filled, reader, !isBuiltin || program === 'exec')] };
 }
 
 /** Index of the first word behind the options; undefined if an option is not known. */
@@ -226,17 +254,20 @@ function endOfOptions(words: Words, options: WrapperOptions): number | undefined
   return words.length;
 }
 
-/** Words that contain a placeholder are unknown, and words from stdin follow. */
+/** Words that contain a placeholder are unknown; without one, any number of words from stdin follow. */
 function fill(options: Words, inner: Words, letters: string): Words {
   const signs = [
     '{}',
     ...options.flatMap(({ text }, index) => findPlaceholder(text, options[index + 1]?.text ?? '', letters)),
   ];
+  const isSplit = options.some(({ text }) => /^-[^-]*J/.test(text));
   const filled = inner.map((word) => {
     const sign = signs.find((each) => each !== '' && word.text.includes(each));
-    return sign === undefined ? word : computedWord(word.text, word.text.split(sign));
+    return sign === undefined ? word : { ...computedWord(word.text, word.text.split(sign)), isSplit };
   });
-  return [...filled, computedWord('')];
+  // The last of `-I`, `-L` and `-n` counts.
+  const isReplaced = signs.length > 1 && !options.some(({ text }) => /^-[^-]*[lLn]|^--max/.test(text));
+  return isReplaced ? filled : [...filled, { ...computedWord(''), isSplit: true }];
 }
 
 function findPlaceholder(text: string, next: string, letters: string): readonly string[] {
@@ -246,10 +277,9 @@ function findPlaceholder(text: string, next: string, letters: string): readonly 
   return long === undefined ? [] : [long];
 }
 
-const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'mksh', 'rbash']);
+const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'rbash']);
 /** What other shells than bash read in another way: `sh -c '((a))'` runs `a`. */
-const OF_BASH =
-  /(?<!\$)\(\(|\[\[|\$['"[]|<<<|[<>]\(|&>|\|&|;&|=\(|\b(?:function|select|coproc|time|let|declare|typeset)\b/;
+const OF_BASH = /(?<!\$)\(\(|\[\[|\$['"[]|<<<|[<>]\(|&>|\|&|;&|=\(|\b(?:function|select|coproc|time)\b/;
 
 /** `sh -c TEXT` is what TEXT runs; `sh FILE` is the program `sh`. A login shell and an interactive one run other files first. */
 function insideShell(words: Words, reader: CommandReader): Inside {
@@ -276,8 +306,7 @@ function insideShell(words: Words, reader: CommandReader): Inside {
     reader.facts.need('plain', operand.value);
   if (letters.includes('s')) return fromStdin(program, reader);
   if (!letters.includes('c')) return fromFile(program, operand, reader);
-  if (program !== 'bash' && OF_BASH.test(operand?.text ?? '')) return hidden(program);
-  return readInnerLines(operand, program, reader);
+  return readInnerLines(operand, program, reader, program !== 'bash');
 }
 
 /** A script is the program that reads it. A file that stands for stdin is not a script. */
@@ -290,7 +319,8 @@ function fromFile(program: string, file: CommandWord | undefined, reader: Comman
 
 function fromStdin(program: string, reader: CommandReader): Inside {
   if (reader.stdin === undefined) return hidden(program, 'reads its commands from stdin');
-  const inside = readInnerLines(fixedWord(reader.stdin), program, reader);
+  const isPosix = SHELLS.has(program) ? program !== 'bash' : reader.isPosix;
+  const inside = readInnerLines(fixedWord(reader.stdin), program, reader, isPosix);
   return { ...inside, role: 'program' };
 }
 
@@ -330,30 +360,4 @@ function insideFinder(words: Words, option: RegExp, reader: CommandReader): Insi
     at += run.length;
   }
   return { role: 'program', inner };
-}
-
-/** Programs that run a command elsewhere or in an environment of their own, with the words before it. */
-const RUNNERS: ReadonlyMap<string, RegExp> = new Map(
-  Object.entries({
-    'ssh npx pnpx bunx uvx pipx tsx nix-shell direnv mise asdf': /^/,
-    'docker podman nerdctl kubectl oc docker-compose': /^(?:exec|run|debug)$/,
-    'uv poetry pipenv pdm hatch rye conda mamba micromamba devbox': /^run$/,
-    'npm pnpm yarn bun bundle corepack': /^(?:exec|x|dlx)$/,
-    git: /^(?:foreach|run|-x|--exec)$/,
-  }).flatMap(([names, after]) => names.split(' ').map((name) => [name, after] as const)),
-);
-
-/** Rules that deny look at everything such a program may run. */
-function mentioned(program: string, words: Words, reader: CommandReader): Inside {
-  const after = RUNNERS.get(program);
-  const start = after === undefined ? -1 : words.findIndex(({ text }, index) => index > 0 && after.test(text));
-  if (start === -1 || words.length > 200) return PROGRAM;
-  const mentions = words.slice(start).flatMap((word, index): readonly SimpleCommand[] => {
-    if (/\s/.test(word.text) && word.kind === 'fixed') {
-      return reader.readMentioned(word.text).commands;
-    }
-    const rest = words.slice(start + index);
-    return [{ words: rest, role: 'program', inner: [], mentions: [], isMoved: false }];
-  });
-  return { role: 'program', mentions };
 }

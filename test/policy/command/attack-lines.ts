@@ -39,6 +39,20 @@ export const ATTACKS: readonly AttackSet[] = [
   {
     allow: READING,
     lines: [
+      "sh -c 'builtin git status'",
+      "sh -c 'pushd x; git status'",
+      'dash -c "command builtin ls"',
+      'env builtin git status',
+      'echo x | xargs command ls',
+      'timeout 5 exec ls',
+      "sh <<'E'\n((evil))\nE\n",
+      "watch '((evil)); ls'",
+      `sh -c 'eval "(""(evil))"'`,
+      'ENV ls',
+      'Timeout 5 ls',
+      'env.exe ls',
+      'tmux new -d evil',
+      'screen -dm evil',
       'BASH_ENV=/dev/stdin bash -c ls <<< evil',
       'env BASH_ENV=./evil bash -c ls',
       'ENV=./evil sh -ic ls',
@@ -227,6 +241,14 @@ export const ATTACKS: readonly AttackSet[] = [
   {
     allow: TOOLS,
     lines: [
+      "printf '%s\\n' . -exec evil x ';' | xargs find",
+      "printf '%s\\n' -exec evil x ';' | xargs find . -name a",
+      'xargs -a args find',
+      'xargs find < args',
+      'xargs -I{} -n1 find . < args',
+      'xargs -J % find % < args',
+      'cat args | xargs -0 fd',
+      'cat args | xargs nice find',
       "find . -exec evil ';'",
       'find . -exec evil {} +',
       'find . -execdir evil \\;',
@@ -361,6 +383,7 @@ export const ATTACKS: readonly AttackSet[] = [
   {
     allow: PATHS,
     lines: [
+      'time -f evil -o scripts/a true; ./scripts/a',
       './scripts/../evil.sh',
       'scripts/run.sh',
       ...MOVED_PATHS,

@@ -3,6 +3,22 @@
 export const DENIED_RULES = ['rm:*', 'git push:*', 'curl:*', 'dd:*', 'chmod -R:*'];
 
 export const DENIED_LINES: readonly string[] = [
+  "printf '%s\\n' . -exec rm {} ';' | xargs find",
+  "tmux new -d 'rm x'",
+  'screen -dm rm x',
+  "vagrant ssh -c 'rm x'",
+  'adb shell rm x',
+  'git.exe push',
+  'RM.EXE x',
+  'curl.exe x',
+  'env.exe rm x',
+  'git -c alias.p=push p',
+  "git -c Alias.p='!rm x' p",
+  'git --config-env=alias.p=X p',
+  'git -c "$x" p',
+  "echo 'rm x' | xargs ssh host",
+  'ssh host "$command"',
+  'docker exec box $command',
   'rm -rf x',
   '/bin/rm -rf x',
   '../../bin/rm x',

@@ -7,6 +7,19 @@ export interface HarmlessSet {
 
 export const HARMLESS: readonly HarmlessSet[] = [
   {
+    allow: ['seq:*', 'ls:*', 'find:*', 'grep:*'],
+    lines: [
+      'seq 1 10 | xargs -n1 echo',
+      'ls | xargs -I{} echo "file {}"',
+      "ls | xargs -I{} find {} -name '*.c'",
+      "ls | xargs grep -l 'find'",
+      'find . -name x -exec echo {} \\;',
+      "bash -c 'echo hi'",
+      "sh -c 'cd src && pwd'",
+      "timeout 5 bash -c 'until ls x; do :; done'",
+    ],
+  },
+  {
     allow: ['git:*', 'cat:*'],
     lines: [
       'git status',
