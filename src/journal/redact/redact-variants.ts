@@ -50,7 +50,7 @@ const SECRET_MEMBER = /key|token|secret|passw|passphrase|credential/i;
  * Returns the parts of a value that are secrets on their own, because programs split values: lines, the password of a URL, keys in a
  * JSON file.
  */
-function splitSecret(value: string): readonly string[] {
+export function splitSecret(value: string): readonly string[] {
   const inner = [...urlPasswords(value), ...jsonMembers(value)].filter((part) => redactionProblem(part) === undefined);
   return [...new Set([...inner, ...[value, ...inner].flatMap(splitLines)])];
 }

@@ -11,7 +11,8 @@ import {
   type Pattern,
   type RedactedStream,
 } from './redact-scan.ts';
-import { redactionProblem, listVariants } from './redact-variants.ts';
+import { redactionProblem, listVariants, splitSecret } from './redact-variants.ts';
+import { encodedPatterns } from './redact-encodings.ts';
 import { shapePatterns } from './redact-shapes.ts';
 
 const BRACKETS: readonly (readonly [string, string])[] = [
@@ -88,15 +89,19 @@ export interface RedactorOptions {
  */
 export function createRedactor(secrets: readonly NamedSecret[], { shapes = false }: RedactorOptions = {}): Redactor {
   for (const secret of secrets) checkSecret(secret);
-  const spelled = secrets.map(({ name, value }) => ({ name, variants: listVariants(value) }));
+  const spelled = secrets.map(({ name, value }) => ({ name, value, variants: listVariants(value) }));
   const markFor = marksBeside(spelled.flatMap(({ variants }) => variants));
-  const literals = spelled.flatMap(({ name, variants }) => {
-    const mark = markFor(name);
-    return variants.map((variant) => literal(variant, mark));
-  });
+  const marked = spelled.map((secret) => ({ ...secret, mark: markFor(secret.name) }));
+  const literals = marked.flatMap(({ mark, variants }) => variants.map((variant) => literal(variant, mark)));
+  const encoded = marked.flatMap(({ value, mark }) => [
+    ...[...new Set([value, value.trim()])].flatMap((text) => encodedPatterns(text, mark, true)),
+    ...splitSecret(value).flatMap((part) => encodedPatterns(part, mark, false)),
+  ]);
   // Known secrets take precedence, so that their names are shown.
   const looks = shapes ? shapePatterns(markFor('shape')) : [];
-  return redactorOver([unrepeated(literals), looks].filter(({ length }) => length > 0).map(patternTable));
+  return redactorOver(
+    [[...unrepeated(literals), ...encoded], looks].filter(({ length }) => length > 0).map(patternTable),
+  );
 }
 
 function checkSecret({ name, value }: NamedSecret): void {
