@@ -82,7 +82,7 @@ function insideProgram(program: string, words: Words, reader: CommandReader): In
   if (finder !== undefined) return insideFinder(words, finder, reader);
   const options = WRAPPERS.get(program);
   if (options !== undefined) return insideWrapper(program, words, options, reader);
-  return { role: 'program', mentions: mentioned(program, words, reader.readMentioned) };
+  return { role: 'program', mentions: mentioned(program, words, (text) => reader.readMentioned(text)) };
 }
 
 function hidden(program: string, why = 'runs another program in a way that is not read'): Inside {

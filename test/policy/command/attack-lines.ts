@@ -1,5 +1,6 @@
 /** Lines that run a program which no rule names, each below the rules that it tries to get around. `evil` is never named. */
 import { MOVED_PATHS } from './moved-paths.ts';
+import { OTHER_SHELLS, UNKNOWN_WORDS } from './unknown-words.ts';
 
 export interface AttackSet {
   readonly allow: readonly string[];
@@ -39,20 +40,7 @@ export const ATTACKS: readonly AttackSet[] = [
   {
     allow: READING,
     lines: [
-      "sh -c 'builtin git status'",
-      "sh -c 'pushd x; git status'",
-      'dash -c "command builtin ls"',
-      'env builtin git status',
-      'echo x | xargs command ls',
-      'timeout 5 exec ls',
-      "sh <<'E'\n((evil))\nE\n",
-      "watch '((evil)); ls'",
-      `sh -c 'eval "(""(evil))"'`,
-      'ENV ls',
-      'Timeout 5 ls',
-      'env.exe ls',
-      'tmux new -d evil',
-      'screen -dm evil',
+      ...OTHER_SHELLS,
       'BASH_ENV=/dev/stdin bash -c ls <<< evil',
       'env BASH_ENV=./evil bash -c ls',
       'ENV=./evil sh -ic ls',
@@ -241,14 +229,7 @@ export const ATTACKS: readonly AttackSet[] = [
   {
     allow: TOOLS,
     lines: [
-      "printf '%s\\n' . -exec evil x ';' | xargs find",
-      "printf '%s\\n' -exec evil x ';' | xargs find . -name a",
-      'xargs -a args find',
-      'xargs find < args',
-      'xargs -I{} -n1 find . < args',
-      'xargs -J % find % < args',
-      'cat args | xargs -0 fd',
-      'cat args | xargs nice find',
+      ...UNKNOWN_WORDS,
       "find . -exec evil ';'",
       'find . -exec evil {} +',
       'find . -execdir evil \\;',
