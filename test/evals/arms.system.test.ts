@@ -288,7 +288,7 @@ describe('time limits', () => {
       1,
     ]);
     expect(findVerdict(report).warnings).toEqual([
-      '"better" only because of time limits: with 0, without 12 of 12 attempts ran out of time; raise the limit',
+      '"better" only because attempts were cut short: with 0, without 12 of 12 attempts ran out of time or of output tokens; raise the limit',
     ]);
   });
 

@@ -9,6 +9,7 @@ import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
 import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
+import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { answerOf } from '../agent/support.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
@@ -127,6 +128,27 @@ describe('an evaluation is not fooled by', () => {
       'failed',
       ['tables'],
       ['ended.wallMs failed', 'output[0] failed'],
+    ]);
+  });
+
+  test('answers of one arm that are cut off at their length limit', async () => {
+    const model = thinking((_asked, turn, { system }) => {
+      if (!hasSkill(system)) return { text: 'The answer is', finish: 'length' };
+      return turn === 0 ? load('tables') : { text: 'right' };
+    });
+    const report = await evaluate(setUp({ model, cases: different() }));
+    expect([verdict(report), report.comparisons[0]?.late, findVerdict(report).warnings]).toEqual([
+      'no clear difference',
+      { of: 0, against: 12 },
+      [
+        '"better" only because attempts were cut short: with 0, without 12 of 12 attempts ran out of time or of output tokens; raise the limit',
+      ],
+    ]);
+    const cut = report.results.find(({ arm }) => arm === 'without');
+    expect(cut?.checks.map(({ id, status, found }) => [id, status, found])[0]).toEqual([
+      'ended.length',
+      'failed',
+      'the answer was cut off at its length limit',
     ]);
   });
 

@@ -79,6 +79,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     budgetEnds: lines.flatMap(({ seq, event }) =>
       event.type === 'budget-end' ? [{ seq, name: event.name, limit: event.limit }] : [],
     ),
+    isCut: events.findLast((event) => event.type === 'model-answer')?.finish === 'length',
     hasCrashed: hasCrashed(events),
     broken: brokenBy(events, outcome, end?.reason ?? ''),
     end: lines.at(-1)?.seq ?? 0,

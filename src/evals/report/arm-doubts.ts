@@ -1,4 +1,4 @@
-/** What makes the difference of two arms doubtful besides the skill: another model that answered, time limits, and the order of the runs. */
+/** What makes the difference of two arms doubtful besides the skill: another model that answered, answers that were cut short, and the order of the runs. */
 import { countText, printable } from '#core';
 import { compareCases } from '../statistics/case-differences.ts';
 import { ENDED, hasEndedEarly, hasVerdict, type CaseResult, type Comparison, type EvalReport } from './result.ts';
@@ -54,10 +54,12 @@ export function findOtherModel(cases: readonly ArmResults[]): string | undefined
   return isApart ? `the system fingerprints differ: ${namesText(mine)} against ${namesText(theirs)}` : undefined;
 }
 
-/** Whether a time limit ended the run. The server, the network and the machine take part in it, so that it proves less than a wrong answer. */
+/** Whether a limit of time or length cut the answer short. The server, the network and the machine take part in it, so that it proves less than a wrong answer. */
 export function isLate({ checks }: Pick<CaseResult, 'checks'>): boolean {
-  return checks.some(({ id, status }) => id === `${ENDED}wallMs` && status === 'failed');
+  return checks.some(({ id, status }) => CUT_SHORT.has(id) && status === 'failed');
 }
+
+const CUT_SHORT: ReadonlySet<string> = new Set([`${ENDED}wallMs`, `${ENDED}length`]);
 
 interface OrderedCase {
   readonly results: ArmResults;
@@ -104,7 +106,7 @@ function listComparisonDoubts({ of, against, late, lateVerdict, order, pairs }: 
     ...(lateVerdict === undefined
       ? []
       : [
-          `"${lateVerdict}" only because of time limits: ${of} ${String(late.of)}, ${against} ${String(late.against)} of ${countText(pairs, 'attempt')} ran out of time; raise the limit`,
+          `"${lateVerdict}" only because attempts were cut short: ${of} ${String(late.of)}, ${against} ${String(late.against)} of ${countText(pairs, 'attempt')} ran out of time or of output tokens; raise the limit`,
         ]),
     ...(order === undefined
       ? []

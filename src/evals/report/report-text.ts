@@ -336,7 +336,7 @@ export function comparisonTexts(comparison: Comparison) {
       : `missing: ${of} ${numberText(missing.of)}, ${against} ${numberText(missing.against)} of ${numberText(pairs)} (the interval holds whatever they would have been)`,
     late.of + late.against === 0
       ? undefined
-      : `out of time: ${of} ${numberText(late.of)}, ${against} ${numberText(late.against)} of ${numberText(pairs)} (failed; the interval holds also if they had passed)`,
+      : `out of time or of output tokens: ${of} ${numberText(late.of)}, ${against} ${numberText(late.against)} of ${numberText(pairs)} (failed; the interval holds also if they had passed)`,
     merged.length === 0
       ? undefined
       : `near-identical, counted once: ${merged.map((ids) => ids.join(' + ')).join(', ')}`,

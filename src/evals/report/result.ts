@@ -228,7 +228,7 @@ export interface Comparison {
   readonly passed: { readonly of: number; readonly against: number };
   /** Attempts in each arm that the harness or the network broke. The interval and p hold whatever they would have been. */
   readonly missing: { readonly of: number; readonly against: number };
-  /** Attempts in each arm that ran out of time. They failed, but the interval and p hold also if they would have passed with more time. */
+  /** Attempts in each arm that ran out of time or of output tokens. They failed, but the interval and p hold also if they would have passed with more. */
   readonly late: { readonly of: number; readonly against: number };
   /** The verdict if late attempts were failures beyond doubt, where it is another one. */
   readonly lateVerdict?: 'better' | 'worse';

@@ -33,6 +33,7 @@ const EMPTY: RunFacts = {
     wallMs: 0,
   },
   budgetEnds: [],
+  isCut: false,
   hasCrashed: false,
   broken: '',
   end: 0,
