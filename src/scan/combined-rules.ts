@@ -96,10 +96,12 @@ const MAX_ORDER = 1_200;
 function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly ScanFinding[] {
   const found = new Map<number, ScanFinding>();
   if (!file.path.endsWith('.md')) return [];
-  for (const hit of hits.filter(({ means, passage }) => means === 'gives-away' && passage.text.length < MAX_ORDER)) {
+  // The row of a table is no order.
+  const isOrderly = ({ text }: Hit['passage']): boolean => text.length < MAX_ORDER && !text.startsWith('|');
+  for (const hit of hits.filter(({ means, passage }) => means === 'gives-away' && isOrderly(passage))) {
     const { section } = hit.passage;
     const taken = hits.find(
-      ({ means, passage }) => means === 'private' && passage.section === section && passage.text.length < MAX_ORDER,
+      ({ means, passage }) => means === 'private' && passage.section === section && isOrderly(passage),
     );
     const isSecret =
       hit.excerpt.includes('![') ||

@@ -89,6 +89,16 @@ const SOURCES: readonly Subject[] = [
     named: /messag|telegram|discord|slack|signal|e?mail|thunderbird|outlook|vpn|wireguard/,
   },
   {
+    says: 'secret files of projects',
+    find: /\*\*\/\*?\.(?:env|pem|key|p12|pfx)\b|\bfind [^\n]{0,80}-name ["'\\]{0,2}\*?\.?(?:env|pem|key|p12|id_\w{1,8}|credentials)\b|\brglob\( ?["']\*?\.(?:env|pem|key)|\bendswith\( ?\(?["']\.(?:env|pem|key|p12)\b/g,
+    named: /\.env\b|dotenv|\benv files?|secret|credential|certificate|\.pem\b|\.key\b/,
+  },
+  {
+    says: 'the whole repository',
+    find: /\bgit remote (?:add|set-url) [^\n]{0,40}https?:\/\/[^\n/ ]{0,60}@|\bgit push [^\n]{0,40}--(?:mirror|all)\b|\bgit push [^\n]{0,20}https?:\/\/|\bgit bundle create/g,
+    named: /\bpush|mirror|remote|backup|bundle/,
+  },
+  {
     says: 'tokens in the environment',
     find: /\b(?:github_token|gh_token|gitlab_token|npm_token|pypi_token|aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|stripe_secret_key|slack_bot_token|database_url|actions_id_token_request\w{0,10}|actions_runtime_token|kubeconfig|vault_token|azure_client_secret|twine_password)\b|\/run\/secrets\//g,
     named:

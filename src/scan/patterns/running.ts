@@ -86,7 +86,7 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
     {
       severity: 'critical',
       find: new RegExp(
-        String.raw`\b(?:pip[\d.]{0,4}|uv|uvx|npm|npx|pnpm|yarn|bun|bunx|gem|cargo|go|poetry|pipx|conda|apt(?:-get)?|brew)\b[^\n|;]{0,120}(?:index-url|-i|registry|find-links|-f|source|index|install|add|--git)["']?[= ]["']?(?:git\+)?${INSECURE}|\b(?:pip_(?:extra_)?index_url|uv_index_url|uv_default_index|npm_config_registry|goproxy|cargo_registries\w{1,30})["']?\]? ?[:=] ?["']?${INSECURE}|\btrusted=yes\] http`,
+        String.raw`\b(?:pip[\d.]{0,4}|uv|uvx|npm|npx|pnpm|yarn|bun|bunx|gem|cargo|go|poetry|pipx|conda|apt(?:-get)?|brew)\b[^\n|;]{0,120}(?:index-url|-i|registry|find-links|-f|source|index|install|add|--git)["']?[= ]["']?(?:git\+)?${INSECURE}|\b(?:pip_(?:extra_)?index_url|uv_index_url|uv_default_index|npm_config_registry|goproxy|cargo_registries\w{1,30})["']?\]? ?[:=] ?["']?${INSECURE}|(?:--(?:extra-)?index-url|--find-links|\bregistry|\bindex-url)["']? ?[=: ] ?["']?${INSECURE}|\btrusted=yes\] http`,
         'g',
       ),
       says: 'installs packages from an address that anyone could answer',
