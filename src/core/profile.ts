@@ -28,8 +28,8 @@ export interface Profile {
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
   /**
-   * The system has one root: `DOCUMENT_ROOT/skills` if the variable is set and this is `document-root`, else the first of `projectFolders`
-   * that exists, from the working directory up (default: all of them and `DOCUMENT_ROOT/skills` are used).
+   * The system has one root: `DOCUMENT_ROOT/skills` if the variable is set and this is `document-root`, else what `skill_roots` of the
+   * project names, else the first of `projectFolders` that exists, from the working directory up (default: all of these are used).
    */
   readonly oneRoot?: 'document-root' | 'project';
   /**

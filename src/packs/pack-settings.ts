@@ -17,7 +17,7 @@ import {
 } from '#core';
 import { readScanPolicy, type ScanPolicy } from '#scan';
 import type { ArchiveLimits } from './archive-limits.ts';
-import { readTextFile, isDirectory, isPresent } from '#platform';
+import { isDirectory, isInside, isPresent, readTextFile, realPath } from '#platform';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 
 export interface RootChoice {
@@ -58,13 +58,14 @@ export function packSettings(
 ): PackSettings | PackRefusal {
   // Of a project's vocabulary only what narrows counts, which the loaded configuration has found out.
   const { profile = findProfile(config.vocabulary) } = choice;
+  const installFolder = installFolderFor(profile, config, surroundings);
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
   const scanPolicy = policyFile === undefined ? undefined : readPolicyFile(policyFile, surroundings);
   if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;
   return {
     surroundings,
-    root: installRoot(surroundings, config, installFolderFor(profile, surroundings), choice),
-    installFolder: installFolderFor(profile, surroundings),
+    root: installRoot(surroundings, config, installFolder, choice),
+    installFolder,
     limits: {
       ...ARCHIVE_LIMITS,
       maxArchiveBytes: archive.max_archive_bytes ?? ARCHIVE_LIMITS.maxArchiveBytes,
@@ -100,20 +101,26 @@ function requireRule(rule: string): string {
   });
 }
 
-/** Where the vocabulary keeps skills: where it finds them, so in `DOCUMENT_ROOT/skills` if that is its only root. */
+/** Where the vocabulary keeps skills: where it finds them, if it has one root (see `Profile`). A project names no folder elsewhere. */
 function installFolderFor(
   { installFolder, oneRoot }: Profile,
-  { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
+  { skill_roots: roots = [] }: Config,
+  { cwd, home, env }: Surroundings,
 ): Profile['installFolder'] {
+  if (installFolder === undefined || oneRoot === undefined) return installFolder;
   const documentRoot = oneRoot === 'document-root' ? (env['DOCUMENT_ROOT'] ?? '') : '';
-  if (installFolder === undefined || documentRoot === '') return installFolder;
-  return { ...installFolder, project: path.resolve(cwd, documentRoot, 'skills') };
+  if (documentRoot !== '') return { ...installFolder, project: path.resolve(cwd, documentRoot, 'skills') };
+  const top = realPath(projectTop({ cwd, home }) ?? cwd);
+  const project = roots
+    .map((root) => (typeof root === 'object' && root.source === 'project' ? (root.path ?? '') : ''))
+    .find((folder) => path.isAbsolute(folder) && isInside(realPath(folder), top));
+  return project === undefined ? installFolder : { ...installFolder, project };
 }
 
 /** Where `new` puts a skill. Outside of a project, the current folder becomes one. */
-export function projectSkillsFolder(profile: Profile, surroundings: Surroundings): string {
+export function projectSkillsFolder(config: Config, surroundings: Surroundings): string {
   const top = projectTop(surroundings) ?? surroundings.cwd;
-  return skillsFolder(top, installFolderFor(profile, surroundings)?.project);
+  return skillsFolder(top, installFolderFor(findProfile(config.vocabulary), config, surroundings)?.project);
 }
 
 /** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder that does not exist. */

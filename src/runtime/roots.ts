@@ -75,9 +75,10 @@ export function defaultRoots({
   const inDirectory = (directory: string): readonly RootCandidate[] =>
     projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) }));
   const ofVocabulary = directories.flatMap(inDirectory);
-  const only = ofVocabulary.find((root) => isPresent(root.path)) ?? ofVocabulary[0];
+  const isNamed = documentRoot !== '' || configured.some(({ source }) => source === 'project');
+  const only = isNamed ? undefined : (ofVocabulary.find((root) => isPresent(root.path)) ?? ofVocabulary[0]);
   const found: RootCandidate[] = [
-    ...(oneRoot === undefined || documentRoot !== '' || only === undefined ? [] : [only]),
+    ...(oneRoot === undefined || only === undefined ? [] : [only]),
     ...directories.flatMap((directory) => [
       ...(oneRoot === undefined ? inDirectory(directory) : []),
       ...(byConvention ? conventions('project', directory) : []),

@@ -99,6 +99,27 @@ describe('config init --from', () => {
     expect(outside.err).toContain('ignored .env: SKILLS_ROOT is outside of the project');
   });
 
+  test('the folder that .env names is the one root, and where new and install put skills', async () => {
+    const root = scratch();
+    writeFiles(root, {
+      '.git/HEAD': '',
+      '.env': 'DOCUMENT_ROOT=./documents\n',
+      'skills/a/SKILL.md': skillText('a', 'Is not read.'),
+      'documents/skills/b/SKILL.md': skillText('b', 'Reads forms.'),
+      'source/c/SKILL.md': skillText('c', 'Fills forms. Use when a form is empty.'),
+    });
+    expect((await runCli(root, ['config', 'init', '--from', 'openseed', '--yes'])).status).toBe(0);
+    expect((await runCli(root, ['install', './source/c', '--yes'])).status).toBe(0);
+    expect((await runCli(root, ['new', 'd', '--description', 'Fills forms.'])).status).toBe(0);
+    expect(readdirSync(path.join(root, 'documents/skills')).filter((name) => /^\w$/.test(name))).toEqual([
+      'b',
+      'c',
+      'd',
+    ]);
+    const listed = await runCli(root, ['call', 'list_skills', '{}', '--trust-project', '-q']);
+    expect(JSON.parse(listed.out)).toEqual(['b', 'c', 'd']);
+  });
+
   test('writes to no folder that a link of the project leads to', async () => {
     const root = scratch();
     writeFiles(root, { 'home/.agent/keep': '', 'repo/.env': 'DOCUMENT_ROOT=docs\n' });

@@ -9,7 +9,6 @@ import { EXIT, usageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { projectSkillsFolder } from '#packs';
-import { findProfile } from '#tools/profiles';
 
 export const command = defineCommand({
   usage: 'new NAME [--dir DIR] [--description TEXT] [--with scripts,references,assets,evals]',
@@ -66,7 +65,7 @@ async function folderFor({
 }: GlobalInvocation & { readonly flags: { readonly dir?: string | undefined } }): Promise<string> {
   if (flags.dir !== undefined) return path.resolve(surroundings.cwd, flags.dir);
   const { config } = await configFor({ flags, surroundings });
-  return projectSkillsFolder(findProfile(config.vocabulary), surroundings);
+  return projectSkillsFolder(config, surroundings);
 }
 
 function parseParts(words: readonly string[] = []): readonly (typeof SKILL_PARTS)[number][] {
