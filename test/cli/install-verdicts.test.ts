@@ -211,19 +211,30 @@ describe('one place', () => {
     expect(existsSync(path.join(project, '.agents'))).toBe(false);
   });
 
-  test('uninstall explains a skill that was placed by hand, and moves it to the trash with --force', async () => {
-    const { sw, root } = projectWith({ '.agents/skills/mine/SKILL.md': skillText('mine', 'Is mine.') });
-    expect(await sw('uninstall', 'mine', '--yes')).toMatchObject({
-      status: 1,
-      err: expect.stringMatching(/"mine" was placed in ".*" by hand .*install\/foreign\nhint: use --force/s) as string,
+  test('uninstall moves a skill that was placed by hand to the trash, and deletes it only with --force', async () => {
+    const { sw, root } = projectWith({
+      '.agents/skills/mine/SKILL.md': skillText('mine', 'Is mine.'),
+      '.agents/skills/notes/a.txt': 'a',
     });
-    expect(await sw('uninstall', 'mine', '--yes', '--force')).toMatchObject({ status: 0, out: 'uninstalled mine\n' });
+    expect(await sw('uninstall', 'mine', '--yes', '--purge')).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(
+        /mine" was not created by install.*install\/foreign\nhint: uninstall it without --purge/s,
+      ),
+    });
+    expect(await sw('uninstall', 'notes', '--yes')).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/notes" is not a folder with a SKILL.md.*install\/foreign\nhint: use --force/s),
+    });
+    expect(await sw('uninstall', 'mine', '--yes')).toMatchObject({ status: 0, out: 'uninstalled mine\n' });
     expect(existsSync(path.join(root, 'mine'))).toBe(false);
     expect(await sw('restore', 'mine', '--yes')).toMatchObject({ status: 0 });
     expect(existsSync(path.join(root, 'mine/SKILL.md'))).toBe(true);
     expect(await sw('uninstall', 'none', '--yes', '--force')).toMatchObject({ status: 1 });
     expect(await sw('uninstall', '../..', '--yes', '--force')).toMatchObject({ status: 1 });
     expect(existsSync(path.join(root, 'mine/SKILL.md'))).toBe(true);
+    expect(await sw('uninstall', 'mine', '--yes', '--purge', '--force')).toMatchObject({ status: 0 });
+    expect(await sw('restore', 'mine', '--yes')).toMatchObject({ status: 1 });
   });
 });
 

@@ -195,11 +195,12 @@ const CASES: readonly Case[] = [
     what: 'an uninstall of a folder that was made by hand',
     code: 'install/foreign',
     prepare: foreign,
-    words: ['uninstall', 'letters', '--yes'],
-    says: 'use --force to move it to the trash, from where restore brings it back',
+    words: ['uninstall', 'letters', '--purge', '--yes'],
+    says: 'uninstall it without --purge, which moves it to the trash, or use --force to delete it',
     async follow({ done }) {
-      await done('uninstall', 'letters', '--force', '--yes');
+      await done('uninstall', 'letters', '--yes');
       await done('restore', 'letters', '--yes');
+      await done('uninstall', 'letters', '--purge', '--force', '--yes');
     },
   },
   {

@@ -8,7 +8,7 @@ import { CHANGE_FLAGS, changeOptions, definePackCommand, settingsFor, reportChan
 export const command = definePackCommand({
   usage: 'uninstall NAME...|--all [--agent ID] [--purge] [--scope project|user] [--yes]',
   details: [
-    'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted. Only removes what skillwright install created (with --force also a folder that was placed by hand), and never a skill that another installed skill requires.',
+    'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted, those that were placed by hand only with --force. A skill that another installed skill requires stays.',
     'Links and unchanged copies in the folders of agents are removed too. With --agent only those of that agent are removed, and the skill stays.',
     'Exit code 3: not confirmed.',
   ].join('\n'),
@@ -17,7 +17,7 @@ export const command = definePackCommand({
     ...AGENT_FLAG,
     all: toggle('uninstall every skill of the root'),
     purge: toggle('delete instead of moving to the trash'),
-    force: toggle('also remove named skills that were placed by hand'),
+    force: toggle('with --purge: also delete named skills that were placed by hand'),
   },
   examples: [
     ['skillwright uninstall pdf-forms', 'move a skill to the trash'],

@@ -38,7 +38,7 @@ interface RemoveChange {
   readonly type: 'remove';
   readonly name: string;
   readonly to: 'trash' | 'nowhere';
-  /** Also removes a folder that `install` did not create. */
+  /** Also deletes a skill that `install` did not create, and removes a folder or link that is none. */
   readonly force?: boolean;
 }
 
@@ -178,21 +178,29 @@ function refuseMissing(handle: RootHandle, { from: below, lock }: PlannedChange 
     throw refused('source/changed', `the folder ${quoted(displayPath(handle, below), 200)} does not exist`);
 }
 
-function refuseRemove(handle: RootHandle, lock: LockFile, { name, force = false }: RemoveChange): void {
+/** What the user names goes to the trash, whoever put the skill there: `restore` brings it back. */
+function refuseRemove(handle: RootHandle, lock: LockFile, { name, to, force = false }: RemoveChange): void {
   if (lock.skills.has(name)) return;
   const place = path.join(handle.path, name);
   if (identityAt(skillPath(handle, name)) === undefined)
     throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
-  if (!force)
-    throw refused(
-      'install/foreign',
-      `${quoted(name)} was placed in ${quoted(handle.path, 200)} by hand and is not in skills.lock.json`,
-      {
-        path: place,
-        hint: 'use --force to move it to the trash, from where restore brings it back, or delete the folder yourself',
-        allow: '--force',
-      },
-    );
+  if (force) return;
+  const more = { path: place, allow: '--force' };
+  if (!isSkillFolder(skillPath(handle, name)))
+    throw refused('install/foreign', `${quoted(place, 200)} is not a folder with a SKILL.md`, {
+      ...more,
+      hint: 'use --force to move it to the trash, or remove it yourself',
+    });
+  if (to === 'nowhere')
+    throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, {
+      ...more,
+      hint: 'uninstall it without --purge, which moves it to the trash, or use --force to delete it',
+    });
+}
+
+function isSkillFolder(place: string): boolean {
+  if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+  return lstatSync(path.join(place, 'SKILL.md'), { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function refuseRepeated({ name }: PlannedChange, seen: Map<string, string>): void {
