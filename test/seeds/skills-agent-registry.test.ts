@@ -274,7 +274,12 @@ describe('the registry by its design', () => {
     });
     const here = await runtime();
     const names = ['org/skill-name', 'skill-name', 'org/other', 'other'];
-    expect(names.map((name) => here.find(name).name)).toEqual(['skill-name', 'skill-name', 'other', 'other']);
+    expect(names.map((name) => here.find(name).name)).toEqual([
+      'org/skill-name',
+      'org/skill-name',
+      'org/other',
+      'org/other',
+    ]);
     // What its strict mode lists, `check` does not call an error.
     const { status, out } = await runCli(project, ['check', '.agent/skills/org', '--set', 'vocabulary=skills-agent']);
     expect([status, out]).toEqual([0, expect.stringContaining('has the namespace "org"')]);

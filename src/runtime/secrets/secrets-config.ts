@@ -25,9 +25,9 @@ export function sourcesFor(
   config: SecretsConfig,
   { name, source }: { readonly name: string; readonly source: string },
 ): ReadonlyMap<string, SecretSource> {
-  // A skill named `builtin/pdf` must not match that entry.
-  if (name.includes('/')) return new Map();
-  const key = [`${source}/${name}`, name].find((key) => Object.hasOwn(config, key));
+  // The skill `builtin/pdf` of another source must not match the entry of `pdf`.
+  const keys = name.includes('/') ? [`${source}/${name}`] : [`${source}/${name}`, name];
+  const key = keys.find((key) => Object.hasOwn(config, key));
   return new Map(key === undefined ? [] : Object.entries(config[key] ?? {}));
 }
 

@@ -40,12 +40,7 @@ export function assembleHead(input: AssembleInput): SkillHead | undefined {
   const compatibility = readCompatibility(report, first(stated, 'compatibility'));
   const controls = readControls(report, stated, withMisplaced(report, map, unreadable));
   if (name === undefined || description === undefined) return undefined;
-  const written = first(stated, 'name')?.value;
-  const split = written?.type === 'scalar' ? splitNamespace(written.value) : undefined;
-  const namespace = split?.name === name ? split.namespace : undefined;
-  // Has no prototype, like every `meta`.
-  const whole = namespace === undefined ? meta : Object.assign(Object.create(null), { namespace }, meta);
-  return { name, description, license, compatibility, controls, meta: whole };
+  return { name, description, license, compatibility, controls, meta };
 }
 
 /** Adds restrictions found inside a value that must not be a map, or in a `metadata` that is not one: their meaning is unknown. */
@@ -192,14 +187,13 @@ function splitNamespace(written: string): { readonly namespace: string; readonly
 /** Returns `undefined` if the name is unusable; the caller then uses the folder's name. */
 function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
   const folder = readName(directory).name;
-  // `pdf/forms` in the folder `pdf-forms` is another way to write the name of the folder.
-  const namespaced = toSlug(value.value) === folder ? undefined : splitNamespace(value.value);
-  const { name, problem, isTooLong } = readName(namespaced?.name ?? value.value);
+  const namespaced = splitNamespace(value.value);
+  const { name, problem, isTooLong } = readName(value.value);
   if (namespaced !== undefined) {
-    const { namespace, name: own } = namespaced;
-    const message = `the name ${quoted(value.value)} has the namespace ${quoted(namespace)}; the skill is called ${quoted(own)}, and its whole name finds it too`;
+    const message = `the name ${quoted(value.value)} has the namespace ${quoted(namespaced.namespace)}; other agents may refuse the slash`;
     const edit = isValidName(folder) && value.style !== 'block' ? replacing(value, writeYaml(folder)) : undefined;
     addDiagnostic(report, { code: 'name/invalid', at: value.start, message, edit });
+    return value.value;
   }
   if (isValidName(name) && problem === undefined && name === folder) return name;
 

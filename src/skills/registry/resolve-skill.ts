@@ -4,8 +4,8 @@ import { nearest, type SkillEntry } from '#core';
 
 /**
  * Finds the entry for a reference: `name`, `source/name`, `group/name` (the whole group, its first or its last
- * folder, or the namespace of `name: org/skill-name`), `source/group/name`, each with or without `@version`, an id, or the name of its folder. Shadowed entries are found by all
- * but the bare name. Case is ignored, unless that leaves several skills of one root: then only the exact spelling finds one.
+ * folder), `source/group/name`, each with or without `@version`, an id, the name of its folder, or the name without the namespace of
+ * `org/name`. Shadowed entries are found by all but the bare name. Case is ignored, unless that leaves several skills of one root: then only the exact spelling finds one.
  */
 export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
   const written = reference.trim().normalize('NFC');
@@ -13,6 +13,9 @@ export function resolveSkill(index: SkillIndex, reference: string, source?: stri
   const from = source === undefined ? undefined : nameKey(source);
   const fits = (entry: SkillEntry): boolean => from === undefined || nameKey(entry.source) === from;
 
+  // The skill `user/pdf` does not stand in for the skill `pdf` of the source `user`.
+  const ofSource = qualified(index, key, written, fits, isOfSource);
+  if (ofSource !== undefined) return ofSource;
   const named = entriesNamed(index, key).filter(fits);
   if (named.length > 0) return pickSpelling(named, written);
   const at = key.lastIndexOf('@');
@@ -22,11 +25,16 @@ export function resolveSkill(index: SkillIndex, reference: string, source?: stri
     const ofVersion = (entry: SkillEntry): boolean => fits(entry) && nameKey(entry.meta['version'] ?? '') === version;
     const writtenRest = written.slice(0, written.lastIndexOf('@'));
     const exact =
+      qualified(index, rest, writtenRest, ofVersion, isOfSource) ??
       pickSpelling(entriesNamed(index, rest).filter(ofVersion), writtenRest) ??
-      qualified(index, rest, writtenRest, ofVersion);
+      qualified(index, rest, writtenRest, ofVersion, isInGroup);
     if (exact !== undefined) return exact;
   }
-  return qualified(index, key, written, fits) ?? inFolder(index, key, written, fits);
+  return (
+    qualified(index, key, written, fits, isInGroup) ??
+    onlyOne(index, written, fits, readFolderName) ??
+    onlyOne(index, written, fits, ({ name }) => name.slice(name.indexOf('/') + 1))
+  );
 }
 
 /** The first entry of a name; of several in its root that differ in case, the one that is spelled like the reference. */
@@ -38,18 +46,22 @@ function pickSpelling(entries: readonly SkillEntry[], written: string): SkillEnt
   return spelled ?? (inRoot.every(({ name }) => name === first.name) ? first : undefined);
 }
 
-/** Systems that go by folder names use a skill whose declared name differs. Two such folders are ambiguous. */
-function inFolder(
+/** Finds a skill by another name than its own, such as that of its folder, by which some systems go. Two such skills are ambiguous. */
+function onlyOne(
   index: SkillIndex,
-  key: string,
   written: string,
   fits: (entry: SkillEntry) => boolean,
+  nameOf: (entry: SkillEntry) => string,
 ): SkillEntry | undefined {
-  const folderOf = ({ dir }: SkillEntry): string => dir.slice(dir.lastIndexOf('/') + 1);
-  const found = index.skills.filter((entry) => nameKey(folderOf(entry)) === key && fits(entry));
-  const spelled = found.filter((entry) => folderOf(entry) === written);
+  const key = nameKey(written);
+  const found = index.skills.filter((entry) => nameKey(nameOf(entry)) === key && fits(entry));
+  const spelled = found.filter((entry) => nameOf(entry) === written);
   const [only, ...more] = found.length > 1 ? spelled : found;
   return more.length === 0 ? only : undefined;
+}
+
+export function readFolderName({ dir }: SkillEntry): string {
+  return dir.slice(dir.lastIndexOf('/') + 1);
 }
 
 function qualified(
@@ -57,21 +69,24 @@ function qualified(
   key: string,
   written: string,
   fits: (entry: SkillEntry) => boolean,
+  isQualified: (entry: SkillEntry, qualifier: string) => boolean,
 ): SkillEntry | undefined {
   // A name may contain slashes itself, so every split is tried, the longest qualifier first.
   for (let cut = key.lastIndexOf('/'); cut > 0; cut = key.lastIndexOf('/', cut - 1)) {
     const qualifier = key.slice(0, cut);
     const entries = entriesNamed(index, key.slice(cut + 1)).filter(fits);
-    const ofSource = entries.filter(({ source }) => nameKey(source) === qualifier);
-    const inGroup = entries.filter((candidate) => isInGroup(candidate, qualifier));
-    const entry = pickSpelling(ofSource.length > 0 ? ofSource : inGroup, written);
+    const found = entries.filter((candidate) => isQualified(candidate, qualifier));
+    const entry = pickSpelling(found, written);
     if (entry !== undefined) return entry;
   }
   return undefined;
 }
 
-function isInGroup({ source, group, meta }: SkillEntry, qualifier: string): boolean {
-  if (nameKey(meta['namespace'] ?? '') === qualifier) return true;
+function isOfSource({ source }: SkillEntry, qualifier: string): boolean {
+  return nameKey(source) === qualifier;
+}
+
+function isInGroup({ source, group }: SkillEntry, qualifier: string): boolean {
   if (group === '') return false;
   const key = nameKey(group);
   return (

@@ -1,6 +1,7 @@
 import { compareText, type Profile, type SkillEntry } from '#core';
 import { sha256 } from '#platform';
 import { isShadowedBy, nameKey, sortSkills, type SkillIndex } from './index-skills.ts';
+import { readFolderName } from './resolve-skill.ts';
 
 interface NameRule {
   /** By the rule of a system instead of the time of change, which copying a tree alters. With `folder`, each is called like its folder. */
@@ -93,10 +94,6 @@ function nameByFolder(found: readonly Found[]): readonly Found[] {
     return { ...one, entry: { ...entry, id, name } };
   });
   return isChanged ? named : found;
-}
-
-function readFolderName({ dir }: SkillEntry): string {
-  return dir.slice(dir.lastIndexOf('/') + 1);
 }
 
 function compareFound(a: Found, b: Found): number {
