@@ -18,7 +18,7 @@ function runOf(body: unknown): string {
   return `${/number (\d+)!/.exec(text)?.[1] ?? '?'} ${text.includes('Counts rows') ? 'with' : 'without'}`;
 }
 
-test('a suite of two arms that was killed goes on without repeating a finished run', async () => {
+test('a suite of two arms that was killed goes on without repeating what both arms finished', async () => {
   const root = scratch();
   writeFiles(root, {
     'tables/SKILL.md': skillText('tables', 'Counts rows of tables. Use it for tables.'),
@@ -62,6 +62,9 @@ test('a suite of two arms that was killed goes on without repeating a finished r
     const { result }: { readonly result: { readonly case: string; readonly arm: string } } = JSON.parse(line);
     return `${result.case.replace('case-', '')} ${result.arm}`;
   });
+  // Both arms of an attempt come from one turn, so that a run whose other arm did not finish is repeated.
+  const other = (run: string): string => run.replace(/ .*/, run.endsWith(' with') ? ' without' : ' with');
+  const paired = finished.filter((run) => finished.includes(other(run)));
   isHolding = false;
   asked.length = 0;
   const { status, out } = await runCli(root, [...all, '--resume', '--json'], env);
@@ -69,9 +72,10 @@ test('a suite of two arms that was killed goes on without repeating a finished r
   expect([status, report.isPartial, report.results.filter(({ isCached }) => isCached).length]).toEqual([
     0,
     false,
-    ANSWERED,
+    paired.length,
   ]);
-  expect(asked.filter((run) => finished.includes(run))).toEqual([]);
-  expect(new Set([...asked, ...finished]).size).toBe(2 * CASES);
-  expect([asked.length, report.results.length]).toEqual([2 * CASES - ANSWERED, 2 * CASES]);
+  expect(paired.length).toBeGreaterThan(0);
+  expect(asked.filter((run) => paired.includes(run))).toEqual([]);
+  expect(new Set([...asked, ...paired]).size).toBe(2 * CASES);
+  expect([asked.length, report.results.length]).toEqual([2 * CASES - paired.length, 2 * CASES]);
 }, 240_000);

@@ -10,6 +10,7 @@ import {
   readFileSync,
   readSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -279,7 +280,12 @@ describe('eval', () => {
     'a suite that was recorded once is played elsewhere for nothing, and misses where the skill changed',
     async () => {
       const cases = 'cases: [{ id: a, input: count the rows of tables, cassette: a.jsonl, expect: { trigger: true } }]';
-      const [here, there] = [project({ 'skills/tables/evals/cases.yaml': cases }), scratch()];
+      const live = 'cases: [{ id: b, input: count the columns of tables, expect: { trigger: true } }]';
+      const files = { 'skills/tables/evals/cases.yaml': cases, 'skills/tables/evals/live.yaml': live };
+      const [here, there] = [project(files), scratch()];
+      const nothing = await run(here, 'skills/tables/evals/live.yaml', '--model', 'rules', '--update-cassettes');
+      expect([nothing.status, nothing.err]).toEqual([2, expect.stringContaining('no case names a cassette')]);
+      rmSync(path.join(here, 'skills/tables/evals/live.yaml'));
       expect((await run(here, 'skills/tables')).status).toBe(5);
       expect((await run(here, 'skills/tables', '--model', 'rules', '--update-cassettes')).status).toBe(0);
       const tape = readFileSync(path.join(here, 'skills/tables/evals/a.jsonl'), 'utf8');

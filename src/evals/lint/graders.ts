@@ -48,7 +48,7 @@ export function graderFindings({ evalCase, skillFiles }: LintedCase): readonly C
         hint: 'add a text or an expression that a right answer contains',
       },
     ];
-  const wrong = WRONG_ANSWERS.find(passes);
+  const wrong = [...WRONG_ANSWERS, ...fillChecks(checks, evalCase)].find(passes);
   if (wrong !== undefined) {
     const hint = 'check something that only a right answer contains';
     return [
@@ -249,11 +249,57 @@ function isFormat(check: OutputCheck): boolean {
   }
 }
 
-/** Whether a schema fixes a value somewhere. */
+/** Whether a schema fixes a value somewhere. A choice of several values, one bound and an expression for any text fix none. */
 function hasValue(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.some(hasValue);
   if (!isObject(schema)) return false;
-  return Object.entries(schema).some(
-    ([key, value]) => ['const', 'enum', 'pattern', 'minimum', 'maximum'].includes(key) || hasValue(value),
+  const { const: value, enum: choice, pattern, minimum, maximum, properties, ...rest } = schema;
+  const isNarrow =
+    typeof minimum === 'number' &&
+    typeof maximum === 'number' &&
+    maximum - minimum <= NARROW * Math.max(Math.abs(minimum), Math.abs(maximum));
+  return (
+    value !== undefined ||
+    (Array.isArray(choice) && choice.length === 1) ||
+    isNarrow ||
+    (typeof pattern === 'string' &&
+      !ANY_TEXTS.concat(fillPattern(pattern) ?? []).some((text) => matches(pattern, text))) ||
+    (isObject(properties) && Object.values(properties).some(hasValue)) ||
+    Object.values(rest).some(hasValue)
   );
+}
+
+const NARROW = 0.1;
+const ANY_TEXTS: readonly string[] = ['zzzz', '94127', '1873-11-29', ...WRONG_ANSWERS];
+const matches = (pattern: string, text: string): boolean => gradeAnswer({ type: 'matches', pattern }, text);
+
+/**
+ * A text with wrong numbers that an expression for any number, such as `[0-9]+ rows`, may match. Undefined if the expression is for no
+ * number, or has a digit of the right one. Whether the text matches is for the caller to test.
+ */
+function fillPattern(pattern: string): string | undefined {
+  const { source } = splitFlags(pattern);
+  const digits = /(?:\\d|\[(?:0-9|\\d)[.,]*\])(?:\{(\d+)(?:,\d*)?\}|([+*])\??)?/g;
+  const fixed = source.replaceAll(digits, '');
+  if (fixed === source || /\d/.test(fixed)) return undefined;
+  return source
+    .replaceAll(/(?<!\\)\((?:\?:)?([^()|]*)\|[^()]*\)\??/g, '$1')
+    .replaceAll(/^\^|\$$|\\b|\(\?:|(?<!\\)[()]\??/g, '')
+    .replaceAll(digits, (_all, count: string | undefined, many: string | undefined) =>
+      count === undefined ? (many === undefined ? '7' : '94127') : '9412735608'.repeat(9).slice(0, Number(count)),
+    )
+    .replaceAll(/\\s[+*?]*/g, ' ')
+    .replaceAll(/(?:(?<!\\)\.|\\[wS]|\[[A-Za-z-]+\])[+*]\??/g, 'zz')
+    .replaceAll(/(?<!\\)\?/g, '')
+    .replaceAll(/\\(.)/g, '$1');
+}
+
+/** A wrong answer in the form that the checks ask for: other numbers, with the words of the request. */
+function fillChecks(checks: readonly OutputCheck[], { input }: EvalCase): readonly string[] {
+  const filled = checks.map((check) =>
+    check.type === 'matches' && check.not !== true ? fillPattern(check.pattern) : undefined,
+  );
+  if (filled.every((text) => text === undefined)) return [];
+  const told = checks.map(neededText).filter((text) => text !== undefined && fold(input).includes(fold(text)));
+  return [[...filled, ...told].filter((text) => text !== undefined).join('\n')];
 }

@@ -79,6 +79,15 @@ export async function openEvaluation(request: EvaluationRequest) {
   const layers = [config.evals?.thresholds, inputs.thresholds, request.thresholds];
   const thresholds = { ...readThresholds(...layers), strict: request.strict };
   if (request.onProblems(inputs.problems)) return undefined;
+  if (
+    request.kind === 'cases' &&
+    request.updateCassettes &&
+    !inputs.cases.some(({ answers }) => answers?.type === 'cassette')
+  )
+    raiseUsage(
+      '--update-cassettes has nothing to record: no case names a cassette',
+      'add cassette: FILE.jsonl to a case',
+    );
   const unfinished = request.resume ? unfinishedEvaluation(cwd) : undefined;
   const distractors = request.kind === 'trigger' ? readDistractors(request.distractors, cwd) : {};
   const subjects = await openSubjects(request);

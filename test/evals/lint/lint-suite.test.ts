@@ -104,6 +104,28 @@ describe('graders that pass on anything', () => {
     ['any Markdown', { format: 'markdown' }, 'warning format-only'],
     ['any file', { files: [{ path: 'out.md' }] }, 'warning format-only'],
     ['any object', { json_schema: { type: 'object', required: ['a'] } }, 'warning format-only'],
+    ['a lower bound in a schema', { json_schema: { type: 'number', minimum: 0 } }, 'warning format-only'],
+    ['a wide range in a schema', { json_schema: { type: 'number', minimum: 0, maximum: 100 } }, 'warning format-only'],
+    [
+      'an expression for any text in a schema',
+      { json_schema: { type: 'string', pattern: '.*' } },
+      'warning format-only',
+    ],
+    [
+      'an expression for any number in a schema',
+      { json_schema: { type: 'string', pattern: '^[0-9]+ rows$' } },
+      'warning format-only',
+    ],
+    ['a choice in a schema', { json_schema: { enum: ['high', 'low'] } }, 'warning format-only'],
+    [
+      'a property named pattern in a schema',
+      { json_schema: { type: 'object', properties: { pattern: { type: 'string' } } } },
+      'warning format-only',
+    ],
+    ['any number of rows', { regex: '[0-9]+ rows' }, 'error passes-on-wrong'],
+    ['any number in a group', { regex: String.raw`^The (?:total|sum)? ?is (\d+)\.$` }, 'error passes-on-wrong'],
+    ['any amount', { regex: String.raw`\$[\d,.]+ in total` }, 'error passes-on-wrong'],
+    ['any date', { regex: String.raw`due \d{4}-\d{2}-\d{2}` }, 'error passes-on-wrong'],
   ])('%s', (_, output, finding) => {
     expect(findingsOf([{ output }])).toEqual([finding]);
   });
@@ -113,6 +135,9 @@ describe('graders that pass on anything', () => {
     ['a word with edges', { regex: '^Valid\\b', not_regex: 'invalid' }],
     ['a number with edges', { regex: '\\b42\\b' }],
     ['a value in a schema', { json_schema: { type: 'object', properties: { rate: { const: 37 } } } }],
+    ['a narrow range in a schema', { json_schema: { type: 'number', minimum: 37, maximum: 38 } }],
+    ['an expression in a schema', { json_schema: { type: 'string', pattern: '^forty-two' } }],
+    ['a number beside any number', { regex: String.raw`[0-9]+ rows`, contains: 'forty-two boats' }],
     ['a file with a text', { files: [{ path: 'out.md', contains: 'boats' }] }],
   ])('%s is enough', (_, output) => {
     expect(findingsOf([{ output }])).toEqual([]);

@@ -62,12 +62,12 @@ function oneOf(report: EvalReport, id: string): CaseResult {
 const CASES = `
 - { id: writes, input: write about the table, expect: { trigger: true, outcome: done, output: { contains: answer, files: [{ path: report.md, contains: three rows }], checkers: [{ script: check.sh }] }, sequence: [must_occur load_skill before write_file, forbid run_command] } }
 - { id: denies, input: a table, expect: { trigger: true, security: { no_escape: true } } }
-- { id: hangs, input: hang, constraints: { timeout_s: 2 }, expect: { outcome: done } }
-- { id: zero, input: exit-zero, expect: { outcome: done } }
-- { id: crashes, input: crash, expect: { outcome: done } }
-- { id: foreign, input: foreign, expect: { outcome: done } }
-- { id: orphans, input: orphan, expect: { outcome: done } }
-- { id: busy, input: busy, constraints: { max_tool_calls: 3 }, expect: { outcome: [done, degraded] } }
+- { id: hangs, input: hang, constraints: { timeout_s: 2 }, expect: { outcome: done, output: { contains: answer } } }
+- { id: zero, input: exit-zero, expect: { outcome: done, output: { contains: answer } } }
+- { id: crashes, input: crash, expect: { outcome: done, output: { contains: answer } } }
+- { id: foreign, input: foreign, expect: { outcome: done, output: { contains: answer } } }
+- { id: orphans, input: orphan, expect: { outcome: done, output: { contains: answer } } }
+- { id: busy, input: busy, constraints: { max_tool_calls: 3 }, expect: { outcome: [done, degraded], output: { contains: answer } } }
 - { id: scripted, input: x, mock: { turns: [{ text: x }] }, expect: { outcome: done } }
 `;
 

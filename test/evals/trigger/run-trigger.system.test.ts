@@ -80,7 +80,8 @@ describe('a trigger evaluation', () => {
     expect(trigger?.sweep.map(({ distractors, recall }) => [distractors, recall.count, recall.of])).toEqual([
       [3, 2, 3],
     ]);
-    expect(exitOf(report, { passRate: 0.7 })).toBe(0);
+    // Two of three cases of one skill passed, and a suite passes only if each of its skills does.
+    expect([exitOf(report, { passRate: 0.6 }), exitOf(report, { passRate: 0.7 })]).toEqual([0, 1]);
   });
 
   verifies('EVAL-2', 'has no score if no skill ever loads', async () => {
