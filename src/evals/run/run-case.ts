@@ -12,6 +12,7 @@ import type { CheckerCheck, CheckerEnd, RunChecker } from '../grade/checker.ts';
 import { CHECKER_MS, gradeFolder, type RecordedRun } from '../grade/grade-run.ts';
 import type { ReadOutput } from '../grade/output-files.ts';
 import { storeFiles, readOutputFiles } from './stored-outputs.ts';
+import { checkerRunner, withoutIdleCheckers } from './idle-checkers.ts';
 import { runChecker } from './run-checker.ts';
 import type { CaseModel } from './case-model.ts';
 import { requestConditions, watchRequest, type Conditions } from './conditions.ts';
@@ -182,7 +183,18 @@ async function graded(attempt: Attempt, { path: folder, streamed, workspace, giv
   if (folder === undefined) throw new Error('the run has no record');
   const { readOutput, checkers } = workspace;
   const runChecker: RunChecker | undefined = checkers && (async (check) => checkers.get(check) ?? NOT_RUN);
-  return gradeAttempt(attempt, { ...emptyResult(attempt), given }, { folder, streamed, readOutput }, runChecker);
+  const { evalCase, executor, grading, model, project, runtime, signal } = attempt;
+  const run = { folder, streamed, readOutput };
+  const result = await gradeAttempt(attempt, { ...emptyResult(attempt), given }, run, runChecker);
+  // Scripted answers test no model.
+  if (executor === undefined || model.way === 'scripted') return result;
+  const openSession = () => runtime.startSession({ execution: { executor, artifacts: false } });
+  const prepare = () => {
+    const untouched = `${project}-untouched`;
+    placeFiles(evalCase, untouched);
+    return checkerRunner(openSession, untouched, grading.checkerMs ?? CHECKER_MS);
+  };
+  return withoutIdleCheckers(result, evalCase, prepare, signal);
 }
 
 /** Grades the record of an attempt, and keeps the files that its case asks about. */

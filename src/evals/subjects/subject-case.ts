@@ -1,12 +1,13 @@
 /** One attempt at one case by another agent, graded from its record. */
+import path from 'node:path';
+
 import { stableJson } from '#core';
 import { sha256 } from '#platform';
 import type { Session } from '#runtime';
-import type { RunChecker } from '../grade/checker.ts';
 import { CHECKER_MS } from '../grade/grade-run.ts';
 import { ungradedResult, type CaseResult } from '../report/result.ts';
-import { gradeAttempt } from '../run/run-case.ts';
-import { runChecker } from '../run/run-checker.ts';
+import { gradeAttempt, placeFiles } from '../run/run-case.ts';
+import { checkerRunner, withoutIdleCheckers } from '../run/idle-checkers.ts';
 import type { OpenSubject } from './open-subject.ts';
 import { runSubject, type SubjectRun } from './run-subject.ts';
 
@@ -28,31 +29,20 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
   try {
     const { folder, project, files } = await runSubject(attempt);
     const readOutput = (name: string): Buffer | undefined => files.get(name);
-    const runChecks = checkerRunner(attempt.openSession, project, grading.checkerMs ?? CHECKER_MS);
+    const { openSession, evalCase, work } = attempt;
+    const checkIn = (folder: string) =>
+      openSession && checkerRunner(openSession, folder, grading.checkerMs ?? CHECKER_MS);
     const given = { environment: sha256(stableJson([subject.program, subject.env])).slice(0, 16) };
-    return await gradeAttempt(attempt, { ...empty, given }, { folder, readOutput }, runChecks);
+    const result = await gradeAttempt(attempt, { ...empty, given }, { folder, readOutput }, checkIn(project));
+    const untouched = path.join(work, 'untouched');
+    const prepare = () => {
+      placeFiles(evalCase, untouched);
+      return checkIn(untouched);
+    };
+    return await withoutIdleCheckers(result, evalCase, prepare, signal);
   } catch (error) {
     signal.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
     return { ...empty, reason, cost: { ...empty.cost, wallMs: performance.now() - startedAt } };
   }
-}
-
-/** Checkers get a copy of the project in `PROJECT_DIR`, in the sandbox of an own session. */
-function checkerRunner(
-  openSession: SubjectAttempt['openSession'],
-  project: string,
-  deadlineMs: number,
-): RunChecker | undefined {
-  if (openSession === undefined) return undefined;
-  return async (check, signal) => {
-    const session = await openSession();
-    try {
-      const { execution } = session;
-      if (execution === undefined) return { type: 'broken', reason: 'the session runs no programs' };
-      return await runChecker(check, { execution, project, deadlineMs, signal });
-    } finally {
-      await session.close();
-    }
-  };
 }

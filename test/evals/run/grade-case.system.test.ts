@@ -9,7 +9,8 @@ import { runSuite } from '../../../src/evals/run/run-suite.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../skills/registry/support.ts';
-import { call, makeCase, script } from '../eval-world.ts';
+import { call, load, makeCase, script, thinking } from '../eval-world.ts';
+import type { SuiteModel } from '../../../src/evals/run/case-model.ts';
 import { gradeRuns, storedRuns } from '../../../src/evals/project/stored.ts';
 
 /** Longer than the recorded excerpt of a file, so that its content must be kept. */
@@ -27,9 +28,10 @@ function setUp() {
     writeFileSync(file, text);
     return file;
   };
-  const run = (cases: readonly EvalCase[]) =>
+  const run = (cases: readonly EvalCase[], model?: SuiteModel) =>
     runSuite({
       cases,
+      model,
       arms: [{ arm: 'with', foldersFor: () => [skill] }],
       concurrency: 2,
       timeoutMs: 120_000,
@@ -42,12 +44,8 @@ function setUp() {
 }
 
 const LOAD = call('load_skill', { skill: 'tables' });
-const MAKE = call('run_script', {
-  skill: 'tables',
-  script: 'scripts/long.sh',
-  args: [],
-  outputs: { globs: ['out/*'] },
-});
+const MAKING = { skill: 'tables', script: 'scripts/long.sh', args: [], outputs: { globs: ['out/*'] } };
+const MAKE = call('run_script', MAKING);
 
 const made = (id: string, expected: Expectations): EvalCase =>
   makeCase(id, { expect: expected, approve: 'yes', ...script(LOAD, MAKE, { text: 'made' }) });
@@ -125,6 +123,28 @@ describe('a case with file checks', () => {
       ['bad: failed', 'output[0] failed exit 1: "no such thing"'],
       ['unsure: error', 'output[0] error exit 7'],
       ['hangs: error', 'output[0] error the checker timed out'],
+    ]);
+  });
+
+  verifies('EVAL-14', 'has no verdict if its checkers, the only evidence, pass where nothing was done', async () => {
+    const { run, checker } = setUp();
+    const by = (id: string, text: string, more: Expectations = {}): EvalCase =>
+      makeCase(id, {
+        expect: { output: [{ type: 'checker', script: checker(`${id}.sh`, text), arguments: [] }], ...more },
+        approve: 'yes',
+      });
+    const model = thinking((_asked, turn) => {
+      if (turn === 0) return load('tables');
+      return turn === 1 ? { calls: [['run_script', MAKING]] } : { text: 'made' };
+    });
+    const { results } = await run(
+      [by('idle', 'exit 0'), by('useful', 'test -e out/long.txt || exit 1'), by('guards', 'exit 0', { trigger: true })],
+      model,
+    );
+    expect(results.map(({ case: id, status, reason }) => [id, status, reason])).toEqual([
+      ['idle', 'error', 'the checkers also pass if nothing is done: check what the task has to change'],
+      ['useful', 'passed', ''],
+      ['guards', 'passed', ''],
     ]);
   });
 
