@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { API, SignatureKind, SymbolFlags, TypeFlags } from 'typescript/unstable/sync';
 
 /** Names of types that a caller writes for one call. */
-const OPTIONS = /(?:Options|Settings|Limits|Choice)$|^__type$/;
+const OPTIONS = /(?:Options|Settings|Limits|Choice|ScriptedTurn|ScriptedToolCall|Expectation)$|^__type$/;
 const DERIVED = new Set(['Omit', 'Partial', 'Pick', 'Readonly', 'Required']);
 const INSTANCES = new Set(['AbortSignal', 'Date', 'Map', 'ReadonlyMap', 'ReadonlySet', 'Set', 'URL', 'Uint8Array']);
 /** Unions of more strings than these are long lists of codes, which are not repeated in every entry point. */

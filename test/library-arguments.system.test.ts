@@ -91,3 +91,12 @@ test('methods of a runtime, a session, its tools and a registry: wrong arguments
     message: 'startSession: options.polcy is not an option',
   });
 });
+
+test('a turn of a scripted model with an unknown member is refused, at any depth', async () => {
+  const { openScripted } = await import(pathToFileURL(path.join(PROJECT, 'dist/lib/testing.js')).href);
+  expect(() => openScripted([{ type: 'final_answer', answer: 'x' }])).toThrow('turns[0].type is not an option');
+  expect(() => openScripted([{ expect: { contain: ['x'] } }])).toThrow('turns[0].expect.contain is not an option');
+  const call = { name: 'load_skill', input: { name: 'x' }, id: '1' };
+  const whole = { text: 'x', toolCalls: [call], expect: { matches: /x/u, contains: ['x'] }, error: new Error('x') };
+  expect(openScripted([whole])).toMatchObject({ id: 'scripted' });
+});

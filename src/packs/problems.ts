@@ -47,7 +47,7 @@ export const PACK_PROBLEMS = {
   'pack/no-skill': 'a pack contains <skill>/SKILL.md for one or more skills',
   'pack/two-skills': 'two folders of the source contain the same skill: use the folder of one',
   'pack/unknown-skill': 'use the name of a skill that the source has',
-  'pack/format': 'SKILL.md violates the specification: fix the findings, or install without --strict',
+  'pack/format': 'SKILL.md violates the specification: fix the findings',
   'pack/name': 'the skill and its folder must have the same valid name',
   'pack/scan':
     'the scan found something that the scan policy does not accept: review the findings or change the policy',

@@ -185,19 +185,29 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
   const used = names.find((offered) => offered.toLowerCase() === hidden?.name.toLowerCase());
   // A short list fits into the answer and saves the model a search.
   const isShort = near.length === 0 && names.length > 0 && names.length <= 12;
+  const elsewhere =
+    source === undefined || !names.some((offered) => offered.toLowerCase() === key) ? [] : sourcesOf(key, index);
   const spellings = names.filter((offered) => offered.toLowerCase() === key);
   const hint =
     spellings.length > 1
       ? `the names ${spellings.join(', ')} differ only in case: spell the one you mean exactly`
-      : used !== undefined
-        ? `the folder ${quoted(bare)} declares the name ${quoted(used)}, and the skill of another folder is used for it`
-        : isShort
-          ? `the skills are ${names.join(', ')}`
-          : undefined;
+      : elsewhere.length > 0
+        ? `it is in ${elsewhere.length === 1 ? 'source' : 'the sources'} ${elsewhere.join(', ')}`
+        : used !== undefined
+          ? `the folder ${quoted(bare)} declares the name ${quoted(used)}, and the skill of another folder is used for it`
+          : isShort
+            ? `the skills are ${names.join(', ')}`
+            : undefined;
   return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
     nearest: near,
     hint,
   });
+}
+
+/** The sources that have a skill of this name, in lower case. */
+function sourcesOf(name: string, { skills, shadowed }: SkillIndex): readonly string[] {
+  const having = [...skills, ...shadowed].filter((skill) => skill.name.toLowerCase() === name);
+  return [...new Set(having.map(({ source }) => source))];
 }
 
 /** The folder of a skill by the path of its folder or of its SKILL.md, in lower case. */

@@ -124,6 +124,12 @@ describe('install', () => {
     expect(await sw('install', './source', 'evil', '--yes')).toMatchObject({ status: 3 });
   });
 
+  test('no other mode is advised where every mode refuses the skill', async () => {
+    const { sw } = projectWith({ ...SOURCE, 'source/bare/SKILL.md': '---\nname: bare\n---\n\n# Bare\n' });
+    const { err } = await sw('install', './source', 'bare', '--yes', '--set', 'vocabulary=skills-agent');
+    expect(/hint: (.*)/.exec(err)?.[1]).toBe('SKILL.md violates the specification: fix the findings');
+  });
+
   test('--strict and format.mode refuse violations; --lenient is accepted and not shown', async () => {
     const { sw, project } = projectWith(SOURCE);
     expect(await sw('install', './source', 'long', '--yes', '--strict')).toMatchObject({
@@ -131,7 +137,14 @@ describe('install', () => {
       err: expect.stringContaining('pack/format') as string,
     });
     writeFiles(project, { '.agent/config.json': '{"format": {"mode": "strict"}}' });
-    expect(await sw('install', './source', 'long', '--yes')).toMatchObject({ status: 3 });
+    expect(await sw('install', './source', 'long', '--yes')).toMatchObject({
+      status: 3,
+      err: expect.stringContaining('or install with --set format.mode=lenient and without --strict') as string,
+    });
+    expect(await sw('install', './source', 'long', '--yes', '--set', 'format.mode=lenient')).toMatchObject({
+      status: 0,
+    });
+    await sw('uninstall', 'long', '--yes');
     expect(await sw('install', './source', 'long', '--yes', '--lenient')).toMatchObject({ status: 0 });
     expect((await sw('install', '--help')).out).not.toContain('--lenient');
     const { out } = await sw('list', '--source', 'project');

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Config } from '../../src/core/config/config.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { buildIndex } from '../../src/skills/registry/registry.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { PDF, REVIEW, place, write, type Place } from './skills-agent-place.ts';
@@ -93,6 +94,19 @@ describe('the registry by its design', () => {
       const wrong = await runCli(here.project, [...words, '--source', 'user']);
       expect([wrong.status, wrong.err]).toEqual([2, expect.stringContaining('has no use for --source')]);
     }
+  });
+
+  test('a skill that another source has is refused with the names of its sources', async () => {
+    const { project, home } = place();
+    write(home, '.agent/skills/pdf-form-filler/SKILL.md', PDF);
+    const roots = [
+      { source: 'project', path: `${project}/.agent/skills` },
+      { source: 'user', path: `${home}/.agent/skills` },
+    ];
+    const runtime = { cwd: project, home: undefined, env: {}, roots, onlyRoots: true, cache: false } as const;
+    const { call } = await openSkillTools({ vocabulary: 'skills-agent', runtime });
+    const { value } = await call('select_skills', { skills: [{ name: 'pdf-form-filler', source: 'builtin' }] });
+    expect(value).toMatchObject({ error: { code: 'skill/unknown', hint: 'it is in the sources project, user' } });
   });
 
   test('in the vocabulary the roots are .agent/skills of the project and of the user, and the built-in skills', async () => {

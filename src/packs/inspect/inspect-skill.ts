@@ -179,7 +179,9 @@ function formatRefusals(
   const refusal = packRefusal('pack/format', `${printable(name)}: ${first.message} (${first.code})${more}`, first.path);
   if (errors.some(({ code }) => DIAGNOSTIC_RULES[code].excludes))
     return [{ ...refusal, hint: `SKILL.md cannot be loaded: ${first.hint}` }];
-  return [mode === 'strict' ? { ...refusal, allow: WITHOUT_STRICT } : refusal];
+  if (mode !== 'strict' || errors.some(({ code }) => code === 'description/missing')) return [refusal];
+  const hint = `${refusal.hint}, or install with --set format.mode=lenient and without --strict`;
+  return [{ ...refusal, hint, allow: WITHOUT_STRICT }];
 }
 
 function scanRefusals(skill: ReviewedSkill, { stops }: PolicyResult): readonly PackRefusal[] {
