@@ -228,6 +228,29 @@ describe('an evaluation is not fooled by', () => {
     });
   });
 
+  test('a judge that contradicts the only labelled examples', async () => {
+    const { report } = await judged((answer) => isGood(answer) && !answer.startsWith('The train leaves at 9'), 3);
+    expect([verdict(report), report.judge?.controls.at(-1)?.found]).toEqual([
+      'the judge failed its control labelled examples',
+      'it agrees with 0 of 3',
+    ]);
+  });
+
+  test('a judge that knows the controls and follows the length of other answers', async () => {
+    const { report } = await judged(
+      (answer, question) => (question.includes('Bern') ? isGood(answer) : answer.length > 100),
+      0,
+    );
+    expect([verdict(report), report.judge?.controls.at(-1)]).toEqual([
+      'the judge failed its control length',
+      {
+        name: 'length',
+        isKept: false,
+        found: 'it answered yes to 3 of 3 lines because an answer that says nothing was long',
+      },
+    ]);
+  });
+
   test('a judge that knows the arm', async () => {
     const { report } = await judged((answer, question) => /load_skill|tables/.test(question) || isGood(answer));
     expect([verdict(report), report.judge?.controls.every(({ isKept }) => isKept)]).toEqual([
@@ -241,13 +264,13 @@ describe('an evaluation is not fooled by', () => {
     expect(verdict(report)).toBe('no clear difference');
     expect(report.judge).toEqual({
       id: 'judge',
-      controls: ['good-short', 'good-long', 'bad-short', 'bad-long', 'bad-command'].map((name) => ({
+      controls: ['good-short', 'good-long', 'bad-short', 'bad-long', 'bad-command', 'length'].map((name) => ({
         name,
         isKept: true,
         found: '',
       })),
       agreement: expect.objectContaining({ count: 1, of: 2 }),
-      controlCost: { calls: 14, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+      controlCost: { calls: 26, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
       cost: { calls: judge.asked, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
     });
     // The results are the same again if the report is read from its file.

@@ -1,5 +1,5 @@
 /** Asks a judge about known answers before it grades: good and bad ones of this file, and labelled examples of the cases. */
-import type { Model } from '#core';
+import { countText, type Model } from '#core';
 import type { EvalCase, RubricLine } from '../cases/case.ts';
 import { addJudgeCosts, type JudgeControl, type JudgeReport } from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
@@ -42,6 +42,15 @@ const KNOWN: readonly { readonly name: string; readonly answer: string; readonly
   },
 ];
 
+/** Says nothing about any task. A judge that takes the long one for right and the short one for wrong looks at the length. */
+const NO_ANSWER = 'I do not know, and I cannot say anything about this.';
+const LONG_NO_ANSWER =
+  `${NO_ANSWER} It is a question that deserves a thorough, careful and well-structured answer, and others may have one. `.repeat(
+    5,
+  );
+/** So many cases are asked about with it. */
+const MOST_PROBED = 3;
+
 type Tested = Pick<JudgeReport, 'id' | 'controls' | 'agreement' | 'controlCost'>;
 
 /** Returns undefined if no case has a line for a judge. */
@@ -56,44 +65,63 @@ export async function testJudge(
     askBothOrders(model, { request, rubric, evidence: [{ seq: 1, text: answer }] }, signal);
   const known = await Promise.all(KNOWN.map(async (one) => ({ one, ...(await ask(REQUEST, LINES, one.answer)) })));
   const controls = known.map(({ one: { name, holds }, verdicts }): JudgeControl => {
-    const wrong = [...verdicts.values()].find((verdict) => !agrees(verdict, holds));
+    const wrong = [...verdicts.values()].find((verdict) => !isVerdict(verdict, holds));
     return { name, isKept: wrong === undefined, found: wrong === undefined ? '' : verdictText(wrong) };
   });
   const costs = known.map(({ cost }) => cost);
   let [count, of] = [0, 0];
+  const isKept = controls.every((control) => control.isKept);
+  const flips: boolean[] = [];
   // A judge that failed a control is not asked anything else.
-  for (const { input, expect } of controls.every(({ isKept }) => isKept) ? judged : [])
+  for (const { input, expect } of isKept ? judged.slice(0, MOST_PROBED) : []) {
+    const lines = expect.rubric ?? [];
+    const [short, long] = [await ask(input, lines, NO_ANSWER), await ask(input, lines, LONG_NO_ANSWER)];
+    costs.push(short.cost, long.cost);
+    flips.push(
+      ...lines.map(({ id }) => isVerdict(short.verdicts.get(id), false) && isVerdict(long.verdicts.get(id), true)),
+    );
+  }
+  for (const { input, expect } of isKept ? judged : [])
     for (const line of expect.rubric ?? [])
       for (const { answer, holds } of line.examples ?? []) {
         const { verdicts, cost } = await ask(input, [line], answer);
         const verdict = verdicts.get(line.id);
         costs.push(cost);
         of += 1;
-        if (verdict !== undefined && agrees(verdict, holds)) count += 1;
+        if (isVerdict(verdict, holds)) count += 1;
       }
   return {
     id: model.id,
-    controls: [...controls, ...labelControl(count, of)],
+    controls: [...controls, ...lengthControl(flips), ...labelControl(count, of)],
     agreement: computeRate(count, of),
     controlCost: addJudgeCosts(costs),
   };
 }
 
-/** Fewer labelled examples prove nothing about the judge. */
+/** The length decides if it turns more than half of the lines. */
+function lengthControl(flips: readonly boolean[]): readonly JudgeControl[] {
+  if (flips.length === 0) return [];
+  const turned = flips.filter(Boolean).length;
+  const isKept = turned <= flips.length / 2;
+  const found = `it answered yes to ${String(turned)} of ${countText(flips.length, 'line')} because an answer that says nothing was long`;
+  return [{ name: 'length', isKept, found: isKept ? '' : found }];
+}
+
+/** Of fewer labelled examples, one that the judge agrees with is enough. */
 const FEWEST_LABELS = 4;
 const LEAST_AGREEMENT = 0.7;
 
 /** A judge that contradicts the people who labelled the examples grades something else. */
 function labelControl(count: number, of: number): readonly JudgeControl[] {
-  if (of < FEWEST_LABELS) return [];
+  if (of < FEWEST_LABELS && (of === 0 || count > 0)) return [];
   const isKept = count >= of * LEAST_AGREEMENT;
   return [
     { name: 'labelled examples', isKept, found: isKept ? '' : `it agrees with ${String(count)} of ${String(of)}` },
   ];
 }
 
-function agrees(verdict: JudgeVerdict, holds: boolean): boolean {
-  return 'holds' in verdict && verdict.holds === holds;
+function isVerdict(verdict: JudgeVerdict | undefined, holds: boolean): boolean {
+  return verdict !== undefined && 'holds' in verdict && verdict.holds === holds;
 }
 
 function verdictText(verdict: JudgeVerdict): string {

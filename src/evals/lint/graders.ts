@@ -9,11 +9,15 @@ import { splitFlags } from '../cases/pattern-check.ts';
 import { gradeAnswer } from '../grade/grade-output.ts';
 import type { CaseFinding, LintedCase, SkillText } from './finding.ts';
 
-/** Long, ordinary and wrong: they say nothing about any task. */
+const NOTHING = 'I do not know and nothing here says anything about it so that there is no more to tell';
+
+/** Ordinary and wrong: they say nothing about any task. Some are long, in one line and in many, for checks that only count. */
 const WRONG_ANSWERS = [
   'I do not know. Sorry, nothing here says anything about it, and I have not looked any further than this.',
   'I do not know, but in 1873 there were 94127 of them, about 61.7 %, and on 1873-11-29 it was 8,351.09.',
   '我不知道，这里没有相关的内容。',
+  `${NOTHING} `.repeat(60),
+  `${NOTHING}.\n`.repeat(60),
 ] as const;
 
 export function graderFindings({ evalCase, skillFiles }: LintedCase): readonly CaseFinding[] {

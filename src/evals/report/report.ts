@@ -273,6 +273,7 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
       : []),
     ...(compared === undefined ? [] : below('the difference', compared.difference.mean, difference)),
     ...(compared === undefined ? [] : unprovenDifference(compared, difference)),
+    ...(comparisons.some((one) => verdictOfDifference(one) === 'worse') ? ['results are worse with the skill'] : []),
     ...aboveMost('tokens', perRun.tokens, thresholds.tokens, (count) => amountText(count, 'token')),
     ...aboveMost('money', perRun.usd, thresholds.usd, usdText),
     ...aboveMost('latency', perRun.wallMs, mostMs, durationText),

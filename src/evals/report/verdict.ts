@@ -38,9 +38,17 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
   return {
     ...whole,
     ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
-    warnings: [...new Set([...listDoubts(report), ...warnings])],
+    warnings: [...new Set([...listDoubts(report), ...loweredThresholds(report, thresholds), ...warnings])],
     ...defined({ skills }),
   };
+}
+
+/** Names the thresholds without which the evaluation would not have passed. */
+function loweredThresholds(report: EvalReport, thresholds: Thresholds): readonly string[] {
+  const { passRate = 1, errors = 0, ...others } = thresholds;
+  const isPassed = (some: Thresholds): boolean => verdictOf(report, some).type === 'passed';
+  if (!isPassed(thresholds) || isPassed(others)) return [];
+  return [`passed only by lower thresholds: pass rate ${String(passRate)}, errors ${String(errors)}`];
 }
 
 /** The verdict on each skill is that of a report with its cases alone; undefined if no case names its skill. */

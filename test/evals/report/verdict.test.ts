@@ -20,6 +20,26 @@ const without = result('a', { ...live, arm: 'without', status: 'failed' });
 const notKept = TRIGGER.controls.map((control) => ({ ...control, isKept: false }));
 
 describe('the verdict', () => {
+  test('of a worse skill is never passed, and lower thresholds that decide are named', () => {
+    const harm = Array.from({ length: 12 }, (_, place) => {
+      const own = { ...live, input: `work on ${'xyz'.repeat(place + 1)}` };
+      const checks = [check('output[0]')];
+      const wrong = checks.map((one) => ({ ...one, status: 'failed' as const }));
+      return [
+        result(String(place), { ...own, status: 'failed', checks: wrong }),
+        result(String(place), { ...own, arm: 'without', checks }),
+      ];
+    }).flat();
+    const low = { passRate: 0, errors: 99 };
+    expect([exitOf(report(harm), low), findVerdict(withVerdict(report(harm), low, []))]).toMatchObject([
+      1,
+      { result: 'failed', effect: 'worse', reasons: ['results are worse with the skill'] },
+    ]);
+    expect(
+      [report([passed, failed]), report([passed])].map((one) => withVerdict(one, low, []).verdict?.warnings),
+    ).toEqual([['passed only by lower thresholds: pass rate 0, errors 99'], []]);
+  });
+
   test('is given for each skill by its own cases, and shown where there are several', () => {
     const [one, two] = [{ skill: 'tables' }, { skill: 'letters' }];
     const whole = report([
@@ -101,7 +121,7 @@ describe('the verdict', () => {
       validity: 'valid',
       result: 'passed',
       reasons: [],
-      warnings: ['cases.yaml:1: weak'],
+      warnings: ['passed only by lower thresholds: pass rate 0.5, errors 0', 'cases.yaml:1: weak'],
     });
   });
 });
@@ -168,7 +188,7 @@ describe('every format', () => {
       validity: 'valid',
       result: 'passed',
       reasons: [],
-      warnings: ['cases.yaml:3: a warning'],
+      warnings: ['passed only by lower thresholds: pass rate 0.5, errors 0', 'cases.yaml:3: a warning'],
     });
     const claimed = { validity: 'valid', result: 'passed', reasons: [], warnings: [] };
     expect(readReport(stored({ verdict: claimed }))).toEqual({
