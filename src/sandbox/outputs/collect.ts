@@ -45,9 +45,8 @@ export interface CollectSpec {
   readonly maxFiles?: number;
   readonly maxFileBytes?: number;
   readonly maxTotalBytes?: number;
-  /** Limits on inlined content, per file and in total. */
+  /** The limit on the inlined content of a file. */
   readonly maxInlineCharacters?: number;
-  readonly maxInlineTotal?: number;
   /** The patterns are defaults: one without a match is not reported. */
   readonly isAutomatic?: boolean;
   /** Skips files that were last changed before this time, in milliseconds of the file system's clock. */
@@ -67,7 +66,6 @@ export interface CollectOptions {
   readonly confinement?: NonNullable<Parameters<typeof DirectoryHandle.tryOpen>[1]>;
 }
 
-const MAX_INLINE_TOTAL = 4 * 1024 * 1024;
 /** Maximum number of skipped files that are listed. */
 const MAX_LISTED = 100;
 /** Maximum nesting; each folder on the way is held open. */
@@ -159,7 +157,7 @@ function openCollection(
   );
   let primary: OutputFile | undefined;
   let bytesLeft: number = spec.maxTotalBytes ?? DEFAULT_OUTPUT_LIMITS.maxTotalBytes;
-  let charactersLeft = spec.maxInlineTotal ?? MAX_INLINE_TOTAL;
+  let charactersLeft = bytesLeft;
 
   const skip = (name: string, size: number, reason: SkipReason): void =>
     void skipped.push({ name, size_bytes: size, reason });

@@ -187,7 +187,7 @@ describe('limits', () => {
 
   test('shown texts are cut between characters, and all of them together have a limit', async () => {
     const { root } = makeWorkspace({ 'out/a.txt': '𝒳'.repeat(50_000), 'out/b.txt': 'y'.repeat(20), 'out/c.txt': 'z' });
-    const spec = { globs: ['out/*'], inline: true, maxInlineCharacters: 10, maxInlineTotal: 25 };
+    const spec = { globs: ['out/*'], inline: true, maxInlineCharacters: 10, maxFileBytes: 100, maxTotalBytes: 25 };
     const { files } = await collectOutputs(root, spec);
     expect(files.map(({ content, truncated }) => [content, truncated])).toEqual([
       ['𝒳'.repeat(10), true],
@@ -198,6 +198,18 @@ describe('limits', () => {
     expect(large.files[0]?.content).toBe('𝒳'.repeat(50_000));
     const bound = await collectOutputs(root, { globs: ['out/b.txt'], inline: true, maxFileBytes: 7 });
     expect(bound.files[0]).toMatchObject({ content: 'y'.repeat(7), truncated: true });
+  });
+
+  test('shown texts together have the limit of all bytes, not that of a file', async () => {
+    const sizes = { 'out/a.txt': 3_000_000, 'out/b.txt': 3_000_000, 'out/c.txt': 5 };
+    const { root } = makeWorkspace(
+      Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, 'x'.repeat(size)])),
+    );
+    const { files, warnings } = await collectOutputs(root, { globs: ['out/*'], inline: true });
+    expect([files.map(({ name, content, truncated }) => [name, content?.length, truncated]), warnings]).toEqual([
+      Object.entries(sizes).map(([name, size]) => [name, size, false]),
+      [],
+    ]);
   });
 
   test('files that were last changed before a time are not collected', async () => {
