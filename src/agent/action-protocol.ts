@@ -28,6 +28,8 @@ export type DecisionReading =
       /** Absent where the answer is a plan alone. */
       readonly call?: DecidedCall;
       readonly planUpdate?: PlanUpdate;
+      /** What of the plan was not understood, for the model. */
+      readonly planProblems?: readonly string[];
       /** Remarks of the model about its own answer. They are only displayed. */
       readonly diagnostics: readonly string[];
       /** The parts of the answer that were ignored, and why. */
@@ -111,7 +113,7 @@ export function readDecision(value: unknown, tools: readonly ModelTool[]): Decis
     diagnostics: readRemarks(value['diagnostics']),
     ...readPlan(action === undefined && isBarePlan(value) ? value : (value['plan_update'] ?? value['plan'])),
   };
-  if (action === undefined && common.planUpdate !== undefined) return { type: 'decision', ...common };
+  if (action === undefined && common.planUpdate !== undefined) return { type: 'decision', ...common, notes: [] };
   if (!isObject(action)) return refusedAction(value, action);
   const type = action['type'];
   if (typeof type !== 'string')
@@ -128,15 +130,14 @@ export function readDecision(value: unknown, tools: readonly ModelTool[]): Decis
     notes: [
       ...(isFlat ? [] : unusedKeys(value, KEYS, 'the answer')),
       ...unusedKeys(action, known, isFlat ? 'the answer' : 'action'),
-      ...common.notes,
     ],
   };
 }
 
-function readPlan(value: unknown): { readonly planUpdate?: PlanUpdate; readonly notes: readonly string[] } {
-  if (!isGiven(value)) return { notes: [] };
+function readPlan(value: unknown): Pick<Extract<DecisionReading, { type: 'decision' }>, 'planUpdate' | 'planProblems'> {
+  if (!isGiven(value)) return {};
   const { update, problems } = readPlanUpdate(value);
-  return { planUpdate: update, notes: problems };
+  return { planUpdate: update, planProblems: problems.length === 0 ? undefined : problems };
 }
 
 function isBarePlan(answer: Fields): boolean {

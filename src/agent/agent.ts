@@ -196,10 +196,8 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
   const isLong = hasSeveralSteps(request);
   // Every run has a plan from its first decision on; the tool that changes it is sent where there is something to plan.
   const isPlanning = (): boolean => isLong || (state().plan?.steps.length ?? 0) > 0;
-  const updatePlan = (value: unknown): readonly string[] => {
-    const { update, problems } = readPlanUpdate({ mode: 'replace', plan: value });
-    return [...problems, ...keepPlan(update, { run, state: state(), allowed, isLifted, request })];
-  };
+  const updatePlan = (value: unknown): readonly string[] =>
+    keepPlan(readPlanUpdate({ mode: 'replace', plan: value }), { run, state: state(), allowed, isLifted, request });
   return {
     run,
     model: replay?.model ?? options.model,

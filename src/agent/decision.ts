@@ -11,6 +11,7 @@ export type AgentDecision =
       /** Empty where the model gave a plan alone. */
       readonly calls: readonly ModelToolCall[];
       readonly planUpdate?: PlanUpdate;
+      readonly planProblems?: readonly string[];
       readonly notes: readonly string[];
     }
   | { readonly type: 'answer'; readonly answer: string }
@@ -61,12 +62,13 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
     return unreadable({ message: reading.problem.message, hint: `answer with ${SHAPE}` });
   const decision = readDecision(reading.value, tools);
   if (decision.type === 'refused') return { ...unreadable(decision.problem), ...namedAction(reading.value) };
-  const { call, planUpdate, diagnostics, notes } = decision;
+  const { call, planUpdate, planProblems, diagnostics, notes } = decision;
   return {
     type: 'calls',
     calls:
       call === undefined ? [] : [{ id: `action-${String(turn)}`, name: call.name, input: JSON.stringify(call.input) }],
     planUpdate,
+    planProblems,
     notes: [...reading.notes, ...notes, ...diagnostics],
   };
 }

@@ -2,7 +2,8 @@
 import { describeValue, quoted, type Budget, type Plan } from '#core';
 import type { Run } from '#runtime';
 import { NOTHING_USED } from './count-budget.ts';
-import { applyPlanUpdate, startPlan, type PlanChange, type PlanUpdate } from './plan.ts';
+import { applyPlanUpdate, startPlan, type PlanChange } from './plan.ts';
+import type { PlanUpdateReading } from './plan-update.ts';
 import type { AgentState } from './state.ts';
 
 const CONSTRAINTS = {
@@ -60,20 +61,22 @@ function checkConstraints(
     }
     const amount = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
     const least = MAY_BE_NONE.has(name) ? 0 : 1;
-    if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < least)
-      problems.push(
-        `${constraint} must be a whole number of at least ${String(least)}, not ${describeValue(value)}; it was ignored`,
-      );
-    else if (isLifted(name, amount, turn))
+    const isValid = typeof amount === 'number' && Number.isInteger(amount) && amount >= least;
+    if (isValid && isLifted(name, amount, turn)) {
       problems.push(
         `${constraint} = ${String(amount)} no longer holds: the user allowed ${String(allowed[name])} and resumed the run`,
       );
-    else if (amount > allowed[name])
-      problems.push(
-        `${constraint} = ${String(amount)} was refused: the run allows ${String(allowed[name])}, and a plan cannot raise that`,
-      );
-    else return [[constraint, amount]];
-    return [];
+      return [];
+    }
+    if (isValid && amount <= allowed[name]) return [[constraint, amount]];
+    // A constraint that is refused does not take away the earlier one.
+    const earlier = before?.constraints[constraint];
+    const isKept = earlier !== undefined && !isLifted(name, earlier, turn);
+    const reason = isValid
+      ? `${constraint} = ${String(amount)} was refused: the run allows ${String(allowed[name])}, and a plan cannot raise that`
+      : `${constraint} must be a whole number of at least ${String(least)}, not ${describeValue(value)}; it was ignored`;
+    problems.push(isKept ? `${reason}; ${constraint} remains ${String(earlier)}` : reason);
+    return isKept ? [[constraint, earlier]] : [];
   });
   return { plan: { ...plan, constraints: Object.fromEntries(kept) }, problems };
 }
@@ -99,7 +102,7 @@ export interface PlanContext {
  * Records the plan if it is new or has changed (AGT-3): every run has a plan from its first decision on. Returns the problems with the
  * update, for the model.
  */
-export function keepPlan(update: PlanUpdate | undefined, context: PlanContext): readonly string[] {
+export function keepPlan({ update, problems }: PlanUpdateReading, context: PlanContext): readonly string[] {
   const { run, state, request } = context;
   const { turn, plan: before } = state;
   const plan = before ?? startPlan(request);
@@ -107,8 +110,9 @@ export function keepPlan(update: PlanUpdate | undefined, context: PlanContext): 
   const isSame =
     changed.plan === before || (before !== undefined && JSON.stringify(changed.plan) === JSON.stringify(before));
   if (!isSame) run.record({ type: 'plan', turn, plan: changed.plan });
-  for (const problem of changed.problems) run.record({ type: 'note', message: `plan: ${problem}` });
-  return changed.problems;
+  const told = [...problems, ...changed.problems];
+  for (const problem of told) run.record({ type: 'note', message: `plan: ${problem}` });
+  return told;
 }
 
 function checked({ plan, problems }: PlanChange, context: PlanContext): PlanChange {

@@ -1,4 +1,13 @@
-import { checkJson, jsonSchema, describeValue, isObject, quoted, type FromSchema, type JsonSchema } from '#core';
+import {
+  checkJson,
+  jsonSchema,
+  describeValue,
+  isObject,
+  quoted,
+  sliceStart,
+  type FromSchema,
+  type JsonSchema,
+} from '#core';
 import { STEP_STATES, type PlanUpdate } from './plan.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
@@ -59,6 +68,8 @@ function readPlan(fields: Fields, report: Report): PlanUpdate | undefined {
 
 function readPatch(fields: Fields, report: Report): PlanUpdate | undefined {
   const changes = readFields(fields, report);
+  const unknown = Object.keys(fields).filter((key) => key !== 'mode' && !Object.hasOwn(CHANGES.properties, key));
+  for (const key of unknown) report(`.${sliceStart(key, 40)} is unknown and was ignored`);
   if (Object.keys(changes).length > 0) return { mode: 'patch', ...changes };
   report(' changes nothing: give goal, steps, remove, order, assumptions or constraints');
   return undefined;

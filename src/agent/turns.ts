@@ -69,7 +69,8 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
   if (asked.type === 'end') return asked.end;
   const { answer, conversation } = asked;
   const decision = readModelAnswer(answer, { protocol: parts.protocol, tools: choice ?? tools.all, turn });
-  const planProblems = keepPlan(decision.type === 'calls' ? decision.planUpdate : undefined, toPlanContext(parts));
+  const { planUpdate: update, planProblems: unread = [] } = decision.type === 'calls' ? decision : {};
+  const planProblems = keepPlan({ update, problems: unread }, toPlanContext(parts));
   const here = { ...before, conversation };
   const withdraw = (by: 'action' | 'error', reason: string): void => {
     if (asked.isStreamed) run.record({ type: 'answer-withdraw', by, reason });

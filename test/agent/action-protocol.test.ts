@@ -68,11 +68,8 @@ describe('a decision', () => {
       type: 'decision',
       call: { name: 'select_skills', input: { skills: ['csv'] } },
       diagnostics: [],
-      notes: [
-        'not used of the answer: "thought"',
-        'not used of action: "why"',
-        'plan_update.mode must be replace or patch, not "undo"',
-      ],
+      planProblems: ['plan_update.mode must be replace or patch, not "undo"'],
+      notes: ['not used of the answer: "thought"', 'not used of action: "why"'],
     });
   });
 

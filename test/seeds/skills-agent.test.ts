@@ -171,7 +171,7 @@ describe('the agent by its design', () => {
     expect(result.plan).toEqual({
       ...plan,
       steps: plan.steps.map((step) => (step.id === 's1' ? { ...step, status: 'completed' } : step)),
-      constraints: { max_tool_calls: 2, mood: 'calm' },
+      constraints: { max_turns: 12, max_tool_calls: 2, mood: 'calm' },
     });
     expect(result).toMatchObject({
       outcome: 'degraded',
@@ -180,6 +180,37 @@ describe('the agent by its design', () => {
     const told = allText(model.requests[2] ?? expect.fail());
     expect(told).toContain('max_turns = 50 was refused: the run allows 12');
     expect(told).toContain('"mood" is noted, not enforced');
+  });
+
+  test('a constraint that is refused leaves the earlier one in force', async () => {
+    const select = { skills: [{ name: 'code-review' }] };
+    const plan = { goal: 'g', steps: [], constraints: { max_turns: 2 } };
+    const model = played([
+      acting('select_skills', select, { plan_update: { mode: 'replace', plan } }),
+      acting('select_skills', select, {
+        plan_update: { mode: 'patch', constraints: { max_turns: 99, max_tool_calls: 'few' } },
+      }),
+      acting('select_skills', { skills: [{ name: 'csv-report' }] }),
+    ]);
+    const { plan: kept, outcome, reason } = await act(model);
+    expect([kept?.constraints, outcome, reason]).toEqual([
+      { max_turns: 2 },
+      'degraded',
+      'the budget of turns is exhausted (2 of 2), as the plan of the model constrains it',
+    ]);
+  });
+
+  test.each([
+    ['a JSON Patch', { patch: [{ op: 'remove', path: '/steps/0' }] }, 'plan_update.patch is unknown and was ignored'],
+    ['a list', ['a', 'b'], 'plan_update must be an object'],
+    ['an unknown status', { steps: [{ id: 's1', title: 'x', status: 'done' }] }, 'plan_update.steps[0].status must be'],
+  ])('a plan update that is not understood is told to the model: %s', async (_, update, problem) => {
+    const model = played([
+      acting('select_skills', { skills: [{ name: 'code-review' }] }, { plan_update: update }),
+      acting('final_answer', { answer: 'done' }),
+    ]);
+    await act(model);
+    expect(allText(model.requests[1] ?? expect.fail())).toContain(`plan: ${problem}`);
   });
 
   test('a plan alone is kept, and the model is asked for the next action; flat actions are performed', async () => {
