@@ -103,8 +103,8 @@ describe('eval generate', () => {
         'the checks pass on the opposite answer "The answer is no, not yes."',
       ],
       [
-        { ...TASK, input: 'Add up one and six', contains: ['7'], regex: [] },
-        'the text "7" is also part of other numbers, such as 170',
+        { ...TASK, input: 'Add up seventy and seven', contains: ['77'], regex: [] },
+        'the text "77" is also part of other numbers, such as 1770',
       ],
       [{ ...TASK, input: 'Add up two and five', regex: ['('] }, 'invalid regular expression'],
       [{ ...POSITIVE, input: 'TODO' }, 'placeholder text: "TODO"'],
