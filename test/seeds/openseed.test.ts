@@ -97,18 +97,22 @@ describe('openseed by its design', () => {
       ['b', 'dup'],
       ['x', 'y'],
       ['y', 'x'],
+      ['Upper', 'upper'],
+      ['UPPER', 'upper'],
+      ['Single', 'single'],
     ].entries())
       named(folder ?? '', name ?? '', 1_700_000_000 + at);
+    const folders = ['Single', 'UPPER', 'Upper', 'a', 'b', 'x', 'y'];
     const { call } = await openseed(root);
-    expect((await call('list_skills', {})).value).toEqual(['a', 'b', 'x', 'y']);
-    for (const skill_name of ['a', 'b', 'x', 'y']) {
+    expect((await call('list_skills', {})).value).toEqual(folders);
+    for (const skill_name of folders) {
       expect((await call('load_skill', { skill_name })).value).toContain(`Body of ${skill_name}.`);
       expect((await call('get_skill_script_path', { skill_name, script_name: 'run.py' })).value).toBe(
         path.join(root, skill_name, 'scripts/run.py'),
       );
     }
-    const found = (await call('search_skills', { query: 'test' })).value as readonly { readonly name: string }[];
-    expect(found.map(({ name }) => name).toSorted()).toEqual(['a', 'b', 'x', 'y']);
+    const found = (await call('search_skills', { query: 'test', n: 9 })).value as readonly { readonly name: string }[];
+    expect(found.map(({ name }) => name).toSorted()).toEqual(['UPPER', 'Upper', 'a', 'b', 'single', 'x', 'y']);
   });
 
   test('a folder with skill.md in lower case is not a skill', async () => {

@@ -74,20 +74,20 @@ function findFolders({ all, shadowed, report }: SkillIndex): readonly Found[] {
 /** Renames each skill whose declared name is also that of another one in its root, or of the folder of another one. */
 function nameByFolder(found: readonly Found[]): readonly Found[] {
   const distinct = found.filter(({ sameAs }) => sameAs === undefined);
-  const declared = new Map<string, number>();
-  const folders = new Set<string>();
+  // How many skills have a name as the declared one or as that of the folder.
+  const known = new Map<string, number>();
   for (const { entry, root } of distinct) {
-    const key = `${String(root)}/${nameKey(entry.name)}`;
-    declared.set(key, (declared.get(key) ?? 0) + 1);
-    folders.add(`${String(root)}/${nameKey(readFolderName(entry))}`);
+    for (const name of new Set([nameKey(entry.name), nameKey(readFolderName(entry))])) {
+      const key = `${String(root)}/${name}`;
+      known.set(key, (known.get(key) ?? 0) + 1);
+    }
   }
   let isChanged = false;
   const named = found.map((one) => {
     const { entry, root, sameAs } = one;
-    const key = `${String(root)}/${nameKey(entry.name)}`;
-    const name = readFolderName(entry);
-    const isClear = (declared.get(key) ?? 0) < 2 && !folders.has(key);
-    if (sameAs !== undefined || isClear || nameKey(name) === nameKey(entry.name)) return one;
+    const name = readFolderName(entry).normalize('NFC');
+    const isClear = (known.get(`${String(root)}/${nameKey(entry.name)}`) ?? 0) < 2;
+    if (sameAs !== undefined || isClear || name === entry.name) return one;
     isChanged = true;
     const version = entry.meta['version'];
     const id = `${entry.source}/${name}${version === undefined ? '' : `@${version}`}`;
