@@ -39,8 +39,8 @@ export interface RootsInput {
   readonly conventions?: boolean;
 }
 
-/** A folder, or a folder with the source of its skills. */
-export type RootOption = string | { readonly source: string; readonly path: string };
+/** A folder, or a folder with the source of its skills. An option without a priority is above those after it. */
+export type RootOption = string | { readonly source: string; readonly path: string; readonly priority?: number };
 
 export interface Roots {
   /** Highest priority first; priorities count down to 1. */
@@ -66,7 +66,12 @@ export function defaultRoots({
   conventions: byConvention = true,
 }: RootsInput): Roots {
   const asked: RootCandidate[] = [
-    ...cli.map((root) => (typeof root === 'string' ? { source: 'option', path: root } : root)),
+    ...cli
+      .map((root, place) => ({
+        priority: cli.length - place,
+        ...(typeof root === 'string' ? { source: 'option', path: root } : root),
+      }))
+      .toSorted((a, b) => b.priority - a.priority),
     ...splitRoots(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
   ];
   const configured = extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root));

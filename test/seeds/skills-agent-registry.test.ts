@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Config } from '../../src/core/config/config.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
 import { buildIndex } from '../../src/skills/registry/registry.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { PDF, REVIEW, place, write, type Place } from './skills-agent-place.ts';
@@ -94,6 +95,23 @@ describe('the registry by its design', () => {
       const wrong = await runCli(here.project, [...words, '--source', 'user']);
       expect([wrong.status, wrong.err]).toEqual([2, expect.stringContaining('has no use for --source')]);
     }
+  });
+
+  test('a runtime takes roots with source, path and priority, and leaves out what strict mode refuses', async () => {
+    const { project, home } = place();
+    write(home, '.agent/skills/pdf-form-filler/SKILL.md', PDF);
+    write(home, '.agent/skills/bare/SKILL.md', '---\nname: bare\n---\n');
+    const roots = [
+      { source: 'project', path: `${project}/.agent/skills`, priority: 10 },
+      { source: 'user', path: `${home}/.agent/skills`, priority: 20 },
+    ];
+    const options = { cwd: project, home: undefined, env: {}, roots, onlyRoots: true, cache: false } as const;
+    const { index } = await createRuntime({ ...options, vocabulary: 'skills-agent' });
+    expect(index.skills.map(({ name, source }) => [name, source])).toEqual([
+      ['code-review', 'user'],
+      ['pdf-form-filler', 'user'],
+    ]);
+    expect(index.report.conflicts.map(({ source, reason }) => [source, reason])).toEqual([['project', 'higher-root']]);
   });
 
   test('a skill that another source has is refused with the names of its sources', async () => {

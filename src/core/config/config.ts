@@ -172,7 +172,7 @@ export const CONFIG_SCHEMA = section(
     }),
     model: section('The model of the agent.', {
       provider: text('Name of the provider, or mock.'),
-      params: map('Parameters that are passed to the provider.', true),
+      params: map('Parameters that are passed to the provider; turns of the mock model only in the user file.', true),
     }),
     execution: EXECUTION_SCHEMA,
     sandbox: section('What programs see of your files.', {

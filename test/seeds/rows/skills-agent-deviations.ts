@@ -90,4 +90,10 @@ export const CHOICES: readonly Choice[] = [
     why: 'the Agent Skills specification allows it',
     test: 'test/seeds/skills-agent-registry.test.ts: a valid description on one line of more than 500 characters is accepted in the vocabulary',
   },
+  {
+    theirs: '`model.params` of the project may hold all that the mock model answers',
+    ours: '`turns` count in the configuration of the user only',
+    why: 'a cloned project must not decide what the model does',
+    test: 'test/seeds/skills-agent.test.ts: the mock model of the configuration plays its turns: actions of the design, flat or with a payload, and a bare plan',
+  },
 ];

@@ -68,7 +68,11 @@ export const ROWS = seedRows(
         why: 'scripts of others run isolated unless the user chooses otherwise',
         restoredBy: [
           ["execution: { executor: 'local' }", 'restored', 'trpc: a program runs without isolation'],
-          ['--executor local', 'restored', 'trpc: an unattended command runs without isolation'],
+          [
+            '--executor local, policy.allow: unsafe_local',
+            'restored',
+            'trpc: an unattended command runs without isolation',
+          ],
         ],
       },
     ],
