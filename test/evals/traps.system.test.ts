@@ -8,6 +8,7 @@ import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
 import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
 import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
+import { findVerdict, verdictTitle } from '../../src/evals/report/verdict.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { answerOf } from '../agent/support.ts';
@@ -275,6 +276,31 @@ describe('an evaluation is not fooled by', () => {
     });
     // The results are the same again if the report is read from its file.
     expect(readReport(jsonReport(report))).toMatchObject({ type: 'report', report: { judge: report.judge } });
+  });
+
+  verifies('EVAL-14', 'rubric lines that no judge read', async () => {
+    const model = thinking((_asked, turn, { system }) => {
+      if (!hasSkill(system)) return { text: 'no' };
+      return turn === 0 ? load('tables') : { text: 'I do not know it, but this is right' };
+    });
+    const rubric = [{ id: 'code', text: 'The code in the answer is right.' }];
+    const open = different().map((one) => ({ ...one, expect: { ...one.expect, rubric } }));
+    const none = await evaluate(setUp({ model, cases: open }));
+    expect(verdictTitle(none)).toMatch(/^INVALID/);
+    expect([findVerdict(none).effect, findVerdict(none).reasons]).toEqual([
+      undefined,
+      expect.arrayContaining([expect.stringContaining('pass --judge')]),
+    ]);
+    const some = await evaluate(setUp({ model, cases: [...different().slice(0, 8), ...open.slice(8)] }));
+    expect(some.arms[0]?.totals).toEqual({ passed: 8, failed: 0, error: 0, skipped: 4 });
+    expect([some.comparisons[0]?.missing, some.comparisons[0]?.passed]).toEqual([
+      { of: 4, against: 0 },
+      { of: 8, against: 0 },
+    ]);
+    expect([verdictTitle(some), findVerdict(some).reasons]).toEqual([
+      'INCOMPLETE: 8 passed, 4 skipped',
+      ['incomplete: 4 of 12 results have checks that did not run: no judge model is configured (pass --judge)'],
+    ]);
   });
 
   test('an evaluation that was stopped when it looked good', async () => {

@@ -36,7 +36,7 @@ export async function gradeRun(
   if (broken !== '') return [...checks, ...rubricBroken(rubric, broken)];
   const byCheckers = await gradeByCheckers(one, runChecker, { deadlineMs: checkerMs, signal });
   if (judge === undefined || rubric.length === 0)
-    return [...checks, ...byCheckers, ...rubricSkipped(rubric, 'no judge model is configured')];
+    return [...checks, ...byCheckers, ...rubricSkipped(rubric, 'no judge model is configured (pass --judge)')];
   const judged = await judgeRubric(judge, one, facts, signal);
   onJudged?.(judged.cost);
   return [...checks, ...byCheckers, ...judged.checks];
@@ -74,7 +74,7 @@ export async function gradeFolder(
   return { ...verdict, checks, loaded: loadedNames(facts), answer, cost, model, files, ...defined({ judged }) };
 }
 
-/** One failed check fails the case; one check without a verdict leaves the case without one. Skipped checks do not count. */
+/** One failed check fails the case; otherwise one check without a verdict, such as a rubric line without a judge, leaves the case without one. */
 export function caseVerdict(
   one: EvalCase,
   checks: readonly CheckResult[],
@@ -88,6 +88,6 @@ export function caseVerdict(
   if (checks.some(({ status }) => status === 'failed')) return { status: 'failed', reason: '' };
   const error = checks.find(({ status }) => status === 'error');
   if (error !== undefined) return { status: 'error', reason: `${error.id}: ${error.found.slice(0, SHOWN_CHARACTERS)}` };
-  if (checks.some(({ status }) => status === 'passed')) return { status: 'passed', reason: '' };
-  return { status: 'skipped', reason: checks[0]?.found ?? '' };
+  const open = checks.find(({ status }) => status === 'skipped');
+  return open === undefined ? { status: 'passed', reason: '' } : { status: 'skipped', reason: open.found };
 }

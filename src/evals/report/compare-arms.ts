@@ -149,7 +149,9 @@ function readCase(
   const all = [...results.of, ...results.against];
   const reason = sameAnswers(results.of, results.against) ?? (isIdentical(results) ? IDENTICAL : undefined);
   if (reason !== undefined) return { case: id, reason };
-  if (all.every(({ status }) => status === 'skipped')) return { case: id, reason: all[0]?.reason ?? 'skipped' };
+  // One that ran and was not judged is missing.
+  if (all.every(({ status, checks }) => status === 'skipped' && checks.length === 0))
+    return { case: id, reason: all[0]?.reason ?? 'skipped' };
   const checks = judgedChecks(all, kinds);
   const isAsked = all.some((result) => result.checks.length === 0 || result.checks.some(({ kind }) => kinds.has(kind)));
   if (checks.size === 0 && !isAsked) return { case: id, reason: 'no outcome is checked' };
@@ -158,7 +160,7 @@ function readCase(
   const outcomes = (some: readonly CaseResult[]) =>
     attempts.map((attempt) => {
       const result = some.find((one) => one.attempt === attempt);
-      return result && readOutcome(result, checks);
+      return result && readOutcome(result, checks, kinds);
     });
   return { case: id, results, outcomes: { of: outcomes(results.of), against: outcomes(results.against) }, checks };
 }
@@ -190,10 +192,11 @@ function judgedChecks(results: readonly CaseResult[], kinds: ReadonlySet<CheckKi
 }
 
 /** Undefined if the attempt is missing. A run that did not end by itself failed, whatever its last answer contains. */
-function readOutcome(result: CaseResult, ids: ReadonlySet<string>): boolean | undefined {
+function readOutcome(result: CaseResult, ids: ReadonlySet<string>, kinds: ReadonlySet<CheckKind>): boolean | undefined {
   if (hasEndedEarly(result)) return false;
   const own = result.checks.filter(({ id }) => ids.has(id));
   if (own.some(({ status }) => status === 'failed')) return false;
+  if (result.checks.some(({ kind, status }) => status === 'skipped' && kinds.has(kind))) return undefined;
   return own.length > 0 && own.every(({ status }) => status === 'passed') ? true : undefined;
 }
 

@@ -13,15 +13,14 @@ export function missingText({ missing = [] }: Pick<EvalReport, 'missing'>): stri
 
 const MOST_REASONS = 3;
 
-/** Undefined if every check of the passed results ran. Without a judge or a sandbox, a pass rests on the other checks alone. */
+/** Undefined if every check ran of the results that did not fail. Without a judge or a sandbox, they are not decided. */
 export function uncheckedText({ results }: Pick<EvalReport, 'results'>): string | undefined {
-  const passed = results.filter(
-    (result) =>
-      result.arm === 'with' && result.status === 'passed' && isCounted(result) && result.isHarnessCheck !== true,
-  );
-  const left = passed.map(({ checks }) => checks.filter(({ status }) => status === 'skipped'));
-  const open = left.filter((checks) => checks.length > 0);
+  const own = results.filter((result) => result.arm === 'with' && isCounted(result) && result.isHarnessCheck !== true);
+  const open = own
+    .filter(({ status }) => status === 'passed' || status === 'skipped')
+    .map(({ checks }) => checks.filter(({ status }) => status === 'skipped'))
+    .filter((checks) => checks.length > 0);
   if (open.length === 0) return undefined;
   const reasons = [...new Set(open.flat().map(({ found }) => found))].slice(0, MOST_REASONS).join('; ');
-  return `${String(open.length)} of ${countText(passed.length, 'passed result')} have checks that did not run: ${reasons}`;
+  return `${String(open.length)} of ${countText(own.length, 'result')} have checks that did not run: ${reasons}`;
 }

@@ -161,16 +161,18 @@ export function armTexts({ totals, harness, quarantined, passRate, skippedChecks
 
 const MOST_LEFT_OUT = 1 / 3;
 
-/** Why the evaluation is incomplete: more than a third of its results were skipped or are in quarantine, or a pass is not fully checked. */
+/** Why the evaluation is incomplete: more than a third of its results were skipped or are in quarantine, or checks did not run. */
 export function incompleteText(report: EvalReport): string | undefined {
   const { totals, quarantined } = ownArm(report);
   const flaky = sumCounts(quarantined);
   const all = sumCounts(totals) + flaky;
   const left = totals.skipped + flaky;
   const why = ['were skipped', ...(flaky === 0 ? [] : ['are in quarantine'])].join(' or ');
-  if (left > all * MOST_LEFT_OUT) return `incomplete: ${numberText(left)} of ${amountText(all, 'result')} ${why}`;
-  const unchecked = uncheckedText(report);
-  return unchecked && `incomplete: ${unchecked}`;
+  const texts = [
+    left > all * MOST_LEFT_OUT ? `${numberText(left)} of ${amountText(all, 'result')} ${why}` : undefined,
+    uncheckedText(report),
+  ].filter((text) => text !== undefined);
+  return texts.length === 0 ? undefined : `incomplete: ${texts.join('; ')}`;
 }
 
 /** What is said about a report as a whole below its arms; `isOdd` facts need attention. */
@@ -190,7 +192,7 @@ export function listFacts(report: EvalReport, shown: (names: readonly string[]) 
     ['judge', judge && shown([judgeText(judge)]), judge !== undefined && isDoubtful(judge)],
     ['flaky', flaky.length === 0 ? undefined : shown(flaky.map((one) => flakyText(one, arms.length > 1))), true],
     ['quarantine', quarantined.length === 0 ? undefined : shown(quarantined), true],
-    ['incomplete', incomplete?.replace(/^incomplete: /, ''), true],
+    ['incomplete', incomplete && shown([incomplete.replace(/^incomplete: /, '')]), true],
     ['partial', isPartial ? 'stopped before all cases ran' : undefined, true],
   ];
   return facts.flatMap(([label, text, isOdd = false]) => (text === undefined ? [] : [{ label, text, isOdd }]));

@@ -164,7 +164,7 @@ describe('every format', () => {
   });
 
   verifies('EVAL-14', 'is incomplete if a check of a passed case did not run', () => {
-    const reason = '1 of 2 passed results have checks that did not run: no judge model is configured';
+    const reason = '1 of 2 results have checks that did not run: no judge model is configured';
     const checks = [...passed.checks, check('rubric[0]', { status: 'skipped', found: 'no judge model is configured' })];
     const some = report([passed, result('b', { ...live, checks })]);
     expect(findVerdict(some)).toEqual({
