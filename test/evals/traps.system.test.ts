@@ -10,7 +10,6 @@ import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
 import { findVerdict, verdictTitle } from '../../src/evals/report/verdict.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
-import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { answerOf } from '../agent/support.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';

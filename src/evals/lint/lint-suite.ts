@@ -84,7 +84,11 @@ function namingFindings(cases: readonly LintedCase[]): readonly Placed[] {
 
 /** Without negatives, a skill that always loads looks perfect; without positives, one that never loads. */
 function balanceFindings(cases: readonly LintedCase[], kind: LintOptions['kind']): readonly Placed[] {
-  const asked = cases.filter(({ evalCase: { expect } }) => expect.trigger !== undefined || expect.skills !== undefined);
+  // A case in quarantine does not count.
+  const asked = cases.filter(
+    ({ evalCase: { expect, quarantine } }) =>
+      quarantine === undefined && (expect.trigger !== undefined || expect.skills !== undefined),
+  );
   const severity = kind === 'trigger' ? 'error' : 'warning';
   const isQuiet = ({ evalCase: { expect } }: LintedCase): boolean =>
     expect.trigger === false || expect.skills?.only?.length === 0 || expect.skills?.noneOf !== undefined;

@@ -93,6 +93,7 @@ async function cleanUp({ directory }: TriggerOptions): Promise<void> {
 }
 
 const CONTROLS = 'control-skills';
+const CONTROL_RUNS = 'controls';
 const DISTRACTORS = 'distractors';
 
 /** Runs the controls first, so that a broken harness costs five runs and not a thousand: then they are the trials, and nothing else ran. */
@@ -101,7 +102,7 @@ async function runAll(options: TriggerOptions) {
   await removeTree(folder);
   makeFolders(folder);
   const skills = [...options.skills, ...writeControlSkills(folder)];
-  const control = await runAmong(options, { cases: controlCases(), skills, name: 'controls' });
+  const control = await runAmong(options, { cases: controlCases(), skills, name: CONTROL_RUNS });
   const always = canaryControl('always-fire', ALWAYS_FIRE.name, control.results);
   const never = (results: readonly CaseResult[]): Control => canaryControl('never-fire', NEVER_FIRE.name, results);
   const first = [always, never(control.results)];
@@ -131,11 +132,11 @@ function runAmong(
   { cases, skills, name }: Pick<TriggerOptions, 'cases' | 'skills'> & { readonly name: string },
 ): Promise<SuiteOutcome> {
   const { distractors: _distractors, others: _others, skills: _skills, cassettes, cache, ...suite } = options;
-  // An older result of a control proves nothing about the program of another agent today.
-  const isCached = cache !== undefined && !(options.subject !== undefined && name === 'controls');
+  // An older result of a control proves nothing about the model or the agent of today.
+  const isControl = name === CONTROL_RUNS;
   return runSuite({
     ...suite,
-    cache: isCached ? cache : undefined,
+    ...(isControl ? { resume: false } : defined({ cache })),
     cases:
       cassettes === undefined ? cases : recorded(cases, path.join(cassettes, name === '' ? 'cases' : name), options),
     arms: [{ arm: 'with', foldersFor: () => skills }],

@@ -17,6 +17,7 @@ The rate of Freedonia is 37.25 percent. End each answer with END-OF-REPORT.
 `;
 
 interface Written {
+  readonly quarantine?: object;
   readonly input?: string;
   readonly output?: object;
   readonly expect?: object;
@@ -162,6 +163,10 @@ describe('trigger suites', () => {
     expect(findingsOf([fires, fires], { kind: 'trigger' })).toEqual(['error no-negatives']);
     expect(findingsOf([fires, fires])).toEqual(['warning no-negatives']);
     expect(findingsOf([fires, quiet], { kind: 'trigger' })).toEqual([]);
+    const until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const quarantine = { until, passed: 3, of: 10 };
+    expect(findingsOf([fires, { ...quiet, quarantine }], { kind: 'trigger' })).toEqual(['error no-negatives']);
+    expect(findingsOf([{ ...fires, quarantine }, quiet], { kind: 'trigger' })).toEqual(['error no-positives']);
   });
 
   test('need a request that must load it', () => {

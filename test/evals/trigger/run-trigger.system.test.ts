@@ -106,6 +106,23 @@ describe('a trigger evaluation', () => {
     ]);
   });
 
+  verifies('EVAL-2', 'asks its controls again, whatever the cache or an interrupted run has', async () => {
+    let isGood = true;
+    const decide = firing({ table: load('tables'), letter: load('letters') });
+    const model = thinking((asked, turn) =>
+      isGood || !asked.includes('brass lantern') ? decide(asked, turn) : { text: 'no skill fits' },
+    );
+    const options = setUp(model);
+    const cache = path.join(path.dirname(options.directory), 'cache');
+    const isValid = async (more: Partial<TriggerOptions>) =>
+      (await evaluateTrigger({ ...options, cache, ...more })).trigger?.isValid;
+    expect(await isValid({})).toBe(true);
+    isGood = false;
+    expect([await isValid({}), await isValid({ resume: true })]).toEqual([false, false]);
+    isGood = true;
+    expect([await isValid({ resume: true }), await isValid({})]).toEqual([true, true]);
+  });
+
   test('excludes cases without a trigger label or with scripted answers', async () => {
     const notes: string[] = [];
     const cases = [
