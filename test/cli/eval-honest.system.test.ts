@@ -65,7 +65,7 @@ describe('eval --baseline none with a model that ignores the skill', () => {
     const root = scratch();
     const asks = ['apples', 'bridges', 'candles', 'deserts', 'engines', 'forests'].map((topic) => ({
       id: `counts-${topic}`,
-      input: `count the rows about ${topic}`,
+      input: `count ${topic}`,
       expect: { trigger: true, output: { contains: 'rows' } },
     }));
     writeFiles(root, {

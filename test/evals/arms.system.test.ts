@@ -37,7 +37,7 @@ function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions {
 const different = (more: Partial<EvalCase> = {}): readonly EvalCase[] =>
   TOPICS.map((topic) =>
     makeCase(topic, {
-      input: `Write about ${topic} and what ${topic} need`,
+      input: `Describe ${topic}`,
       expect: { output: [{ type: 'contains', text: 'right' }] },
       ...more,
     }),

@@ -18,6 +18,11 @@ import { load, makeCase, thinking, writeSkills } from './eval-world.ts';
 const TOPICS =
   'apples bridges candles deserts engines forests glaciers harbours islands jungles kettles lanterns'.split(' ');
 
+const TASKS =
+  'Count,Describe two rare,Who invented,List colours of,Why do people fear,Compare old and new,When were there most,Draw a map with,Summarise laws about,Translate poems on,Price,How heavy are'.split(
+    ',',
+  );
+
 function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions {
   const root = scratch();
   return {
@@ -40,7 +45,7 @@ const wants = (id: string, input: string, text = 'right'): EvalCase =>
   makeCase(id, { input, expect: { output: [{ type: 'contains', text }] } });
 
 const different = (): readonly EvalCase[] =>
-  TOPICS.map((topic) => wants(topic, `Write about ${topic} and what ${topic} need`));
+  TOPICS.map((topic, place) => wants(topic, `${TASKS[place] ?? ''} ${topic}`));
 
 /** The verdict on the skill, or why there is none. */
 function verdict({ comparisons: [compared], uncompared: [none] }: EvalReport): string {
@@ -178,6 +183,15 @@ describe('an evaluation is not fooled by', () => {
       1,
       1,
     ]);
+  });
+
+  test('one case with other names in it', async () => {
+    const model = thinking((_asked, turn, { system }) =>
+      hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
+    );
+    const same = TOPICS.map((topic) => wants(topic, `Give the code of the hamster (ticket ${topic}).`));
+    const report = await evaluate(setUp({ model, cases: same }));
+    expect([verdict(report), report.comparisons[0]?.cases]).toEqual(['no clear difference', 1]);
   });
 
   test('one case that is repeated ten times', async () => {

@@ -10,5 +10,11 @@ import type { EvalCase } from './case.ts';
 export function toAskedRequest({ id, input, files, expect, skills, config = {} }: EvalCase): AskedCase {
   const contents = files.map((file) => quietly(() => sha256(readFileSync(file)), file));
   const surroundings = stableJson([contents, skills.target ?? '', config]);
-  return { case: id, input, surroundings, expectations: stableJson(expect) };
+  return { case: id, input, surroundings, expectations: stableJson(expect), hasFixedAnswer: hasFixedAnswer(expect) };
+}
+
+/** Whether texts of the answer decide: no judge and no program looks at what else the request says. */
+export function hasFixedAnswer({ output = [], rubric = [] }: EvalCase['expect']): boolean {
+  const isText = output.some(({ type }) => type === 'contains' || type === 'matches');
+  return isText && rubric.length === 0 && output.every(({ type }) => type !== 'checker');
 }

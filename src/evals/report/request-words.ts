@@ -44,10 +44,19 @@ function readWords(text: string): readonly string[] {
 /** Words, and pairs of neighbours, in common of all of both: the second keeps apart what has the same words in another order. */
 const NEAR_WORDS = 0.9;
 const NEAR_PAIRS = 0.5;
+/** Words in common of requests that have the same answer: a name, a synonym or a remark more. */
+const SIMILAR_WORDS = 0.6;
 
 /** Whether two requests with the same expectations ask the same. */
-export function isNearRequest({ general: a }: RequestWords, { general: b }: RequestWords): boolean {
-  if (shareOf(a, b) < NEAR_WORDS || countNegations(a) !== countNegations(b)) return false;
+export function isNearRequest(
+  { general: a }: RequestWords,
+  { general: b }: RequestWords,
+  haveSameAnswer = false,
+): boolean {
+  if (countNegations(a) !== countNegations(b)) return false;
+  const share = shareOf(a, b);
+  if (share < NEAR_WORDS) return haveSameAnswer && share >= SIMILAR_WORDS;
+  if (haveSameAnswer) return true;
   return a.length < 2 || b.length < 2 || shareOf(listPairs(a), listPairs(b)) >= NEAR_PAIRS;
 }
 

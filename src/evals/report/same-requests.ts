@@ -11,7 +11,12 @@ export interface AskedCase {
   /** Cases with different files or other skills never ask the same. */
   readonly surroundings: string;
   readonly expectations: string;
+  /** Texts of the answer decide. If they are the same, other words of a similar request lead to no other answer. */
+  readonly hasFixedAnswer?: boolean;
 }
+
+/** The recorded condition that says so. */
+export const FIXED_ANSWER = 'fixed answer';
 
 /** Requests are compared word by word with this many others; all are compared for equality. */
 const MOST_COMPARED = 2000;
@@ -22,9 +27,11 @@ export function groupSameRequests(cases: readonly AskedCase[]): readonly (readon
   const equal = new Map<string, (typeof groups)[number]>();
   for (const one of cases) {
     const first = { ...one, ...readRequestWords(one.input) };
-    const { surroundings, expectations, exact, general } = first;
+    const { surroundings, expectations, hasFixedAnswer, exact, general } = first;
     const isSame = (other: AskedCase & RequestWords): boolean =>
-      other.surroundings === surroundings && other.expectations === expectations && isNearRequest(other, first);
+      other.surroundings === surroundings &&
+      other.expectations === expectations &&
+      isNearRequest(other, first, hasFixedAnswer);
     // Names of files and numbers matter if they lead to another answer.
     const keys = [
       [exact, surroundings],
@@ -47,6 +54,7 @@ export function toAskedCase({ case: id, input, given = {}, checks }: CaseResult)
     case: id,
     input,
     surroundings: [given['inputs'] ?? given['workspace'] ?? '', ...skills].join('\n'),
+    hasFixedAnswer: given[FIXED_ANSWER] !== undefined,
     expectations: given['expectations'] ?? checks.map(({ asked }) => asked).join('\n'),
   };
 }

@@ -6,6 +6,8 @@ import path from 'node:path';
 
 import { defined, stableJson, type Model, type ModelRequest } from '#core';
 import { sha256 } from '#platform';
+import { hasFixedAnswer } from '../cases/asked-request.ts';
+import { FIXED_ANSWER } from '../report/same-requests.ts';
 import type { Runtime, Session } from '#runtime';
 import type { EvalCase } from '../cases/case.ts';
 import type { CaseResult } from '../report/result.ts';
@@ -36,6 +38,7 @@ export function listConditions({ evalCase, set, files, executor, timeoutMs, mode
     workspace: digest([names, files, executor]),
     inputs: digest(inputs),
     expectations: digest([named, scripts]),
+    ...(hasFixedAnswer(expect) ? { [FIXED_ANSWER]: 'yes' } : {}),
     budget: digest([limits, timeoutMs]),
     permissions: digest([approve, forbidTools]),
     configuration: digest([config, protocol]),

@@ -42,6 +42,28 @@ describe('requests that ask the same count once', () => {
     expect(countDifferent(inputs)).toBe(1);
   });
 
+  test.each([
+    ['a remark', ['pepper', 'violin'].map((word) => `Give the zorb code of "hamster". (ticket ${word})`)],
+    ['a name', ['Anna', 'Bob', 'Carla'].map((name) => `${name} asks: give the zorb code of "hamster".`)],
+    ['a synonym', ['Give', 'Tell me', 'What is', 'Show'].map((verb) => `${verb} the zorb code of "hamster"`)],
+  ])('%s, where one text is the answer to all', (_, inputs) => {
+    const groups = (expectations: (place: number) => string, hasFixedAnswer = true): number =>
+      groupSameRequests(
+        inputs.map((input, place) => ({
+          case: String(place),
+          input,
+          surroundings: '',
+          expectations: expectations(place),
+          hasFixedAnswer,
+        })),
+      ).length;
+    expect([groups(() => 'retsmah'), groups(String), groups(() => '', false)]).toEqual([
+      1,
+      inputs.length,
+      inputs.length,
+    ]);
+  });
+
   test('also in a suite that is too large to compare every pair', () => {
     const inputs = Array.from({ length: 5000 }, (_, place) => `Please count the rows of table-${String(place)}.csv`);
     expect(countDifferent(inputs)).toBe(1);
