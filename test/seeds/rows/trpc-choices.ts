@@ -93,4 +93,16 @@ export const CHOICES: readonly Choice[] = [
     why: 'a skill must not read the rest of the disk',
     test: 'test/seeds/manusx-files.test.ts: a SKILL.md that is a link out of its folder is in no list, and loading it gives the reason',
   },
+  {
+    theirs: '`env` of `skill_run` takes every variable',
+    ours: 'those of the runtime (`PATH`) or that choose code (`PYTHONPATH`) are refused; a command may set them',
+    why: 'rules and approvals see the command',
+    test: 'test/sandbox/process/program-environment.system.test.ts: up to ten rejected variables are named',
+  },
+  {
+    theirs: 'a file that a command writes into its skill stays there',
+    ours: 'outside `local`, it is moved to `out/`, with a warning',
+    why: 'a skill stays as it was trusted',
+    test: 'test/runtime/execution/writable-skill.system.test.ts: may write beside itself; new files are kept, and the next program sees the skill unchanged',
+  },
 ];
