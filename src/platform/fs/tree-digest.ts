@@ -65,7 +65,7 @@ function sortedByBytes(entries: readonly DigestEntry[]): readonly DigestEntry[] 
   return named.sort((a, b) => Buffer.compare(a.name, b.name)).map(({ entry }) => entry);
 }
 
-export function isTreeDigest(text: string): boolean {
+function isTreeDigest(text: string): boolean {
   return /^sha256-tree:[0-9a-f]{64}$/.test(text);
 }
 
@@ -226,7 +226,7 @@ export interface TreeDigests {
   remember(trees: readonly KnownTree[]): void;
 }
 
-export interface KnownTree {
+interface KnownTree {
   readonly root: string;
   readonly digest: string;
   readonly fingerprint: string;
