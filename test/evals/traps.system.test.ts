@@ -1,4 +1,5 @@
 /** A useless skill must not look useful: each trap once ended as "better" with a p-value. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -348,6 +349,30 @@ describe('an evaluation is not fooled by', () => {
       await ask('http://a.example/v1', 'wrong'),
       await ask('http://b.example/v1', 'wrong'),
     ]).toEqual(['passed false', 'passed true', 'failed false']);
+  });
+
+  test('nothing: recorded answers of one model say the same when they are replayed', async () => {
+    const model = thinking((_asked, turn, { system }) => {
+      if (!hasSkill(system)) return { text: 'wrong' };
+      return turn === 0 ? load('tables') : { text: 'right' };
+    });
+    const tapes = scratch();
+    const recorded = different().map((one): EvalCase => {
+      const file = path.join(tapes, `${one.id}.jsonl`);
+      return { ...one, answers: { type: 'cassette', file } };
+    });
+    const options = setUp({ cases: recorded });
+    const made = await evaluate({ ...options, model, updateCassettes: true });
+    const played = await evaluate({ ...options, directory: `${options.directory}-2` });
+    expect([verdict(made), verdict(played)]).toEqual(['better', 'better']);
+    expect(played.comparisons[0]?.differing).toEqual(['skill tables']);
+    // Another model recorded one arm.
+    for (const { id } of recorded) {
+      const file = path.join(tapes, `${id}.without.jsonl`);
+      writeFileSync(file, readFileSync(file, 'utf8').replace('"model":"thinking"', '"model":"other"'));
+    }
+    const mixed = await evaluate({ ...options, directory: `${options.directory}-3` });
+    expect(verdict(mixed)).toBe('the arms differ in more than the skill: model');
   });
 
   test('nothing: a skill that helps is better', async () => {

@@ -20,6 +20,8 @@ export interface CaseModel extends AnsweringModel {
   readonly model: Model;
   /** Distinguishes this model from others in the cache key. */
   readonly identity: string;
+  /** The model that is the same in both arms; recordings of one model differ. */
+  readonly asked: string;
   failures(): readonly string[];
   /** What the server said answered so far. */
   servedBy(): AnsweringModel['served'];
@@ -41,7 +43,14 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
     const scripted = openScript({ turns: answers.turns }, job.evalCase.place.file);
     const identity = sha256(stableJson(answers.turns));
     const assertDone = (): void => scripted.assertDone();
-    return watched(scripted, { id: 'scripted', way: 'scripted', answers: identity, identity, assertDone });
+    return watched(scripted, {
+      id: 'scripted',
+      way: 'scripted',
+      answers: identity,
+      identity,
+      asked: identity,
+      assertDone,
+    });
   }
   const file = answers === undefined ? undefined : cassetteFile(answers.file, job);
   if (file !== undefined && !updateCassettes) {
@@ -49,7 +58,9 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
     const identity = sha256(readFileSync(file));
     const model = showing(replayed, portable);
     const assertDone = (): void => replayed.assertDone();
-    return watched(model, { id: replayed.id, way: 'cassette', answers: replayed.answers, identity, assertDone });
+    const { id, answers: said } = replayed;
+    const asked = `cassette ${identifyModel(replayed)}`;
+    return watched(model, { id, way: 'cassette', answers: said, identity, asked, assertDone });
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
@@ -57,12 +68,13 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
   // Both arms show the same paths: those of the copies differ.
   const opened = showing(hiding(own, portable), portable);
   const identity = `${way} ${identifyModel(own)}`;
-  if (file === undefined) return watched(opened, { id, way, identity, assertDone: () => undefined });
+  if (file === undefined) return watched(opened, { id, way, identity, asked: identity, assertDone: () => undefined });
   // Replaces the cassette when the run ends, so that an interrupted run keeps the old one.
   const recording = `${file}.recording`;
   rmSync(recording, { force: true });
   const assertDone = (): void => renameSync(recording, file);
-  return watched(recordCassette(opened, recording, { redact: portable.hide }), { id, way, identity, assertDone });
+  const recorded = recordCassette(opened, recording, { redact: portable.hide });
+  return watched(recorded, { id, way, identity, asked: identity, assertDone });
 }
 
 /** The name of a model, its address and its parameters: models with equal identities can give the same answers. */

@@ -176,6 +176,8 @@ interface ReadyJob {
   readonly set: SkillSet;
   /** Distinguishes the model or the agent from others in the cache key. */
   readonly identity: string;
+  /** The same in both arms. */
+  readonly asked: string;
   run(attempt: AttemptBasis): Promise<CaseResult>;
 }
 
@@ -226,7 +228,7 @@ async function prepareJob(job: Job, place: number, suite: Suite): Promise<Prepar
     ? readyOwn(job, folder, suite)
     : readySubject(subject, job, folder, suite));
   if ('status' in ready) return ready;
-  const { set, identity: model } = ready;
+  const { set, identity: model, asked } = ready;
   const { files: inputs, expect } = evalCase;
   const scripts = (expect.output ?? []).flatMap((check) => (check.type === 'checker' ? [check.script] : []));
   // The run itself reports a file that cannot be read.
@@ -246,7 +248,7 @@ async function prepareJob(job: Job, place: number, suite: Suite): Promise<Prepar
     async run() {
       const result = await ready.run(attempt);
       removals.push(removeTree(folder).catch(() => false));
-      return withConditions(result, listConditions({ evalCase, set, files, executor, timeoutMs, model }));
+      return withConditions(result, listConditions({ evalCase, set, files, executor, timeoutMs, model: asked }));
     },
   };
 }
@@ -264,6 +266,7 @@ async function readyOwn(job: Job, project: string, suite: Suite): Promise<ReadyJ
     return {
       set,
       identity: model.identity,
+      asked: model.asked,
       run: async (attempt) =>
         (await elsewhere?.({ ...attempt, set, outputs: grading?.outputs })) ??
         runCase({ ...attempt, runtime, model, executor, project }),
@@ -298,9 +301,11 @@ async function readySubject(
   // A session without skills in use, for the checkers of the case.
   const openSession = async () =>
     (await environments.open(job)).runtime.startSession({ execution: { executor, artifacts: false } });
+  const identity = stableJson(['subject', subjectName(subject), subject.program, subject.searchPath, subject.env]);
   return {
     set,
-    identity: stableJson(['subject', subjectName(subject), subject.program, subject.searchPath, subject.env]),
+    identity,
+    asked: identity,
     run: (attempt) =>
       runSubjectCase({
         ...attempt,
