@@ -1,5 +1,6 @@
 /** Compares two reports: changed cases, costs and skills. */
 import { compareText, defined } from '#core';
+import { chanceOfFall } from '../statistics/case-differences.ts';
 import { declineP, holm, clusteredRate, type CaseCounts } from '../statistics/statistics.ts';
 import { describeEdits } from './edited-cases.ts';
 import { sumCosts, ownArm, countTokens } from './report-text.ts';
@@ -162,7 +163,9 @@ function liveChange(live: readonly CasePair[]): Pick<ReportComparison, 'live'> {
   if (own.length === 0) return {};
   const rate = (side: 'before' | 'after'): Rate =>
     clusteredRate(own.map((counts) => ({ count: counts[side].passed, of: counts[side].of })));
-  return { live: { cases: own.length, before: rate('before'), after: rate('after'), p: declineP(own) } };
+  // Attempts at one case rise and fall together.
+  const p = chanceOfFall(own.map(({ before, after }) => after.passed / after.of - before.passed / before.of));
+  return { live: { cases: own.length, before: rate('before'), after: rate('after'), p } };
 }
 
 const ALPHA = 0.05;

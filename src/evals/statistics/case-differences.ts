@@ -60,6 +60,11 @@ export function compareCases(cases: readonly CaseDifference[], looks = 1): CaseC
   };
 }
 
+/** The chance of a fall as great as this one, or greater, if nothing changed: the same test, one-sided. */
+export function chanceOfFall(differences: readonly number[]): number {
+  return openTails(differences).atMost(0.5);
+}
+
 /** With fewer cases, no mean is rejected: all signs are equal with a chance of more than 2.5 %. */
 const FEWEST = 6;
 /** From here on the sum of the signs is taken as normal; for these it is exact. */

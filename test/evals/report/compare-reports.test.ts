@@ -143,6 +143,8 @@ describe('two reports', () => {
   test('a fall of the pass rate by more than chance is one, in a case or over all cases', () => {
     const one = compareReports(report(live('a', 8, 8)), report(live('a', 1, 8)));
     expect([one.counts.broken, isRegression(one)]).toEqual([1, true]);
+    // However often it runs, one case says nothing about all cases.
+    expect(compareReports(report(live('a', 12, 12)), report(live('a', 0, 12))).live?.p).toBe(0.5);
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const all = (passed: number) => report(ids.flatMap((id) => live(id, passed, 3)));
     const spread = compareReports(all(3), all(2));
