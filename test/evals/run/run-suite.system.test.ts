@@ -94,12 +94,12 @@ describe('a suite', () => {
     const checker = path.join(root, 'check.sh');
     writeFileSync(checker, 'exit 0');
     const checked = evalCase('a', {
-      expect: { trigger: true, output: [{ type: 'checker', script: checker, arguments: [] }] },
+      expect: { trigger: false, output: [{ type: 'checker', script: checker, arguments: [] }] },
     });
-    expect(await again({ cases: [checked] })).toEqual(['a with 1 passed']);
-    expect(await again({ cases: [checked] })).toEqual(['a with 1 passed cached']);
+    expect(await again({ cases: [checked] })).toEqual(['a with 1 failed']);
+    expect(await again({ cases: [checked] })).toEqual(['a with 1 failed cached']);
     writeFileSync(checker, 'exit 1');
-    expect(await again({ cases: [checked] })).toEqual(['a with 1 passed']);
+    expect(await again({ cases: [checked] })).toEqual(['a with 1 failed']);
     const torn = evalCase('a', { answers: { type: 'script', turns: [LOAD, LOAD, { text: 'x' }, { text: 'left' }] } });
     expect(await again({ cases: [torn] })).toEqual(['a with 1 error']);
     expect(await again({ cases: [torn] })).toEqual(['a with 1 error']);
