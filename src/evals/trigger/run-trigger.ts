@@ -136,7 +136,7 @@ function runAmong(
   const isControl = name === CONTROL_RUNS;
   return runSuite({
     ...suite,
-    ...(isControl ? { resume: false } : defined({ cache })),
+    ...(isControl ? {} : defined({ cache })),
     cases:
       cassettes === undefined ? cases : recorded(cases, path.join(cassettes, name === '' ? 'cases' : name), options),
     arms: [{ arm: 'with', foldersFor: () => skills }],

@@ -81,7 +81,7 @@ describe('an agent as the subject', () => {
     const report: EvalReport = JSON.parse(out);
     expect(statusesOf(report)).toEqual({
       writes: 'passed',
-      denies: 'passed',
+      denies: 'skipped the transcript of claude-code 9.9.9 does not show it',
       hangs: 'failed',
       zero: 'error the run failed: Invalid API key',
       crashes: 'error the run failed: exit code 139: segmentation fault',
