@@ -7,7 +7,17 @@ import { chunk, serve, startStream } from '../model/local-server.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { runCli, skillText, writeFiles } from './run-cli.ts';
 
-const TOPICS = 'apples bridges candles deserts engines forests glaciers harbours'.split(' ');
+/** Different requests: with one expectation, similar ones would count as one case. */
+const REQUESTS = {
+  apples: 'How many lines does the list of apples have?',
+  bridges: 'count rows in the table with bridges of Hamburg',
+  candles: 'I lost track of our candle orders, sum up their number',
+  deserts: 'give me the size of the desert survey',
+  engines: 'the engine log: entries, please',
+  forests: 'was there more than one forest plot recorded, and if so what is the total',
+  glaciers: 'Tell Anna the quantity of measured glaciers',
+  harbours: 'harbour visits this year',
+};
 const MODEL = 'openai-compatible/m';
 
 /** A server that answers each request at once; `usage` gets the request and returns what the last chunk reports. */
@@ -27,9 +37,9 @@ async function modelWith(usage: (asked: string) => unknown): Promise<readonly st
 
 function project(more: { readonly suite?: object; readonly config?: object } = {}): string {
   const root = scratch();
-  const cases = TOPICS.map((topic) => ({
-    id: topic,
-    input: `count the rows about ${topic}`,
+  const cases = Object.entries(REQUESTS).map(([id, input]) => ({
+    id,
+    input,
     expect: { output: { contains: 'seven rows' } },
   }));
   writeFiles(root, {

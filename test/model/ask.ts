@@ -85,4 +85,5 @@ export const FINE: ModelAnswer = {
   finish: 'stop',
   usage: { inputTokens: 5, outputTokens: 2, cachedInputTokens: 0 },
   retries: 0,
+  servedBy: { model: 'm' },
 };

@@ -84,6 +84,14 @@ function summed(deltas: readonly ModelDelta[]): Pick<ModelAnswer, 'text' | 'tool
   return { text, toolCalls: [...calls.values()] };
 }
 
+/** The model that answered, where the protocol names it. */
+const SERVED_BY: Readonly<Record<string, ModelAnswer['servedBy']>> = {
+  'openai-compatible': { model: 'any' },
+  anthropic: { model: 'claude-sonnet-5-5' },
+  openai: { model: 'gpt-5-mini' },
+  ollama: { model: 'qwen3' },
+};
+
 describe.each(Object.keys(PROTOCOLS))('%s', (name) => {
   const settings = (): ModelSettings => PROTOCOLS[name]?.() ?? { provider: '' };
 
@@ -99,6 +107,7 @@ describe.each(Object.keys(PROTOCOLS))('%s', (name) => {
       finish: 'stop',
       usage: expect.any(Object),
       retries: 0,
+      servedBy: SERVED_BY[name],
     });
     if (isStreamed) {
       expect(summed(deltas)).toEqual({ text: answer.text, toolCalls: [] });
@@ -117,6 +126,7 @@ describe.each(Object.keys(PROTOCOLS))('%s', (name) => {
       finish: 'tool-calls',
       usage: {},
       retries: 0,
+      servedBy: SERVED_BY[name],
     });
     if (isStreamed) expect(summed(first.deltas)).toEqual({ text: '', toolCalls: first.answer.toolCalls });
     const second = await call(

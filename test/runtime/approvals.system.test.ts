@@ -200,7 +200,7 @@ describe('what is asked', () => {
     await session.perform({ type: 'list_dir', path: '.' });
     expect(asked.map(({ tool, origin }) => [tool, origin.layer])).toEqual([
       ['read_file', 'project'],
-      ['list_dir', 'user'],
+      ['list_files', 'user'],
     ]);
   });
 

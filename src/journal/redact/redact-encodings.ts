@@ -2,6 +2,7 @@
  * Finds a secret in whatever way its characters are written: each one raw, escaped, percent-encoded or as a character reference, also
  * mixed and escaped twice; its bytes as hexadecimal digits with separators; its base64 with line breaks.
  */
+import { codePointAt } from '#core';
 import { digitPatterns } from './redact-digits.ts';
 import type { Pattern } from './redact-scan.ts';
 import {
@@ -47,7 +48,7 @@ interface Forms {
 }
 
 function unitForms(unit: string): Forms {
-  const code = unit.codePointAt(0) ?? 0;
+  const code = codePointAt(unit, 0);
   const bytes = [...Buffer.from(unit)];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0'));
   const codes = unit.split('').map((each) => each.charCodeAt(0).toString(16).padStart(4, '0'));
