@@ -64,7 +64,7 @@ export async function examineAgent(
   const context: CatalogContext = {
     env: surroundings.env,
     settings,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    contextWindow,
   };
   const list = (skills: readonly AgentSkill[]): Catalog => agent.listSkills(skills, context);
   const catalog = list(kept);
@@ -74,7 +74,7 @@ export async function examineAgent(
     checkedVersion: agent.checkedVersion,
     folders: folders.map(({ path: folder, scope, files: own }) => ({ path: folder, scope, skills: own.length })),
     skills: [...catalogViews(catalog), ...left],
-    ...(catalog.budget === undefined ? {} : { budget: catalog.budget }),
+    budget: catalog.budget,
     notes: [
       ...(hasProject && agent.projectTrust !== undefined
         ? [`the skills of the project are read only after you ${agent.projectTrust}`]
@@ -213,7 +213,7 @@ function catalogViews({ entries, budget }: Catalog): readonly SkillView[] {
       shown,
       ...(shown === 'none' ? {} : { position: at + 1 }),
       text,
-      ...(reason === undefined ? {} : { reason }),
+      reason,
     };
   });
 }

@@ -16,13 +16,13 @@ export interface ReadFolder {
   readonly problems: readonly string[];
 }
 
-type Place = Pick<Surroundings, 'cwd' | 'home' | 'env'>;
+type Location = Pick<Surroundings, 'cwd' | 'home' | 'env'>;
 
 /** More folders below one root than any agent was measured with. */
 const MAX_FOLDERS = 50_000;
 
 /** The folders of an agent that exist, each once, in the agent's order. */
-export function readFolders(agent: Agent, place: Place): readonly ReadFolder[] {
+export function readFolders(agent: Agent, place: Location): readonly ReadFolder[] {
   const seen = new Set<string>();
   return agent.folders.flatMap((rule) =>
     placesOf(rule, place).flatMap(({ folder, scope }) => {
@@ -35,13 +35,13 @@ export function readFolders(agent: Agent, place: Place): readonly ReadFolder[] {
 }
 
 /** Where an agent looks, whether or not the folders exist. */
-export function namedFolders(agent: Agent, place: Place): readonly string[] {
+export function namedFolders(agent: Agent, place: Location): readonly string[] {
   return agent.folders.flatMap((rule) => placesOf(rule, place).map(({ folder }) => folder));
 }
 
 function placesOf(
   { path: text, isInParents = false }: FolderRule,
-  place: Place,
+  place: Location,
 ): readonly { readonly folder: string; readonly scope: 'project' | 'user' }[] {
   if (/^[~$/]/.test(text)) {
     const folder = expandFolder(text, place);

@@ -62,13 +62,10 @@ export async function explainSkills(options: WhyOptions): Promise<Why> {
   const chosen = named.size === 0 ? agentsInUse(surroundings) : AGENTS.filter(({ id }) => named.has(id));
   const files = new Map<string, SkillFile>();
   const examined: ExaminedAgent[] = [];
-  for (const agent of chosen)
-    examined.push(
-      await examineAgent(agent, { surroundings, files, ...(contextWindow === undefined ? {} : { contextWindow }) }),
-    );
+  for (const agent of chosen) examined.push(await examineAgent(agent, { surroundings, files, contextWindow }));
   return {
     agents: examined.map(({ view }) => view),
-    ...(request === undefined ? {} : { ranking: rank(request, examined) }),
+    ranking: request === undefined ? undefined : rank(request, examined),
     ...(skill === undefined
       ? {}
       : { skill: chosen.map((agent, at) => advise(agent, examined[at], { examined, skill, surroundings })) }),
@@ -132,7 +129,7 @@ function advise(
         ? `remove ${count(skillsToRemove(own, found), 'skill')} from its folders: shorter descriptions are not enough`
         : `shorten ${count(shorten.skills.length, 'description')} to ${String(shorten.to)} characters`,
     ],
-    ...(shorten === undefined ? {} : { shorten }),
+    shorten,
   };
 }
 

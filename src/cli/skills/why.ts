@@ -35,8 +35,8 @@ export const command = defineCommand({
       surroundings,
       agents: flags.agent ?? [],
       ...(request === '' ? {} : { request }),
-      ...(flags.skill === undefined ? {} : { skill: flags.skill }),
-      ...(window === undefined ? {} : { contextWindow: window }),
+      skill: flags.skill,
+      contextWindow: window,
     });
     const isFull = why.skill?.every(({ skill }) => skill?.shown === 'full') ?? true;
     const code = why.agents.length > 0 && isFull ? EXIT.done : EXIT.failed;

@@ -7,7 +7,6 @@ import {
   comparisonTexts,
   confusedPairs,
   differenceText,
-  f1Text,
   isRated,
   listFacts,
   listFailures,
@@ -156,7 +155,7 @@ function triggerLines({ trigger }: EvalReport, look: Look): readonly string[] {
   return [
     style('bold', 'trigger'),
     ...scoreLines(trigger, look),
-    line(`all: precision ${precision}, recall ${recall}, F1 ${f1Text(overall)}`),
+    line(`all: precision ${precision}, recall ${recall}, F1 ${overall.f1.toFixed(2)}`),
     line(`no skill loaded where none was expected: ${rateText(overall.quiet)}`),
     ...(split === undefined ? [] : [line(`train ${rateText(split.train)}, validation ${rateText(split.validation)}`)]),
     ...trigger.sweep.map((step) => {
@@ -178,7 +177,7 @@ function scoreLines({ scores }: TriggerReport, { width, style }: Look): readonly
   return [
     style('dim', cells('skill', 'precision', 'recall', 'F1')),
     ...rows.map((score) =>
-      cells(printable(score.skill), rateText(score.precision), rateText(score.recall), f1Text(score)),
+      cells(printable(score.skill), rateText(score.precision), rateText(score.recall), score.f1.toFixed(2)),
     ),
     ...(scores.length > rows.length ? [`  and ${countText(scores.length - rows.length, 'more skill')}`] : []),
   ];

@@ -109,7 +109,7 @@ function unitStep(unit: string, index: number, units: readonly string[]): Step {
   return knownStep(key, () => characterStep(unit, { isAfterBackslash, isAlone, isInner: !isLast }));
 }
 
-interface UnitPlace {
+interface UnitPosition {
   readonly isAfterBackslash: boolean;
   /** The next unit is another one. */
   readonly isAlone: boolean;
@@ -117,7 +117,7 @@ interface UnitPlace {
   readonly isInner: boolean;
 }
 
-function characterStep(unit: string, { isAfterBackslash, isAlone, isInner }: UnitPlace): Step {
+function characterStep(unit: string, { isAfterBackslash, isAlone, isInner }: UnitPosition): Step {
   const { plain, escaped } = unitForms(unit);
   const quoted = isAlone ? (QUOTED[unit] ?? []) : [];
   const raw = rawStep(unit);
