@@ -237,14 +237,14 @@ function writeEvaluations(project: string): void {
       const arm = place % 2 === 0 ? 'with' : 'without';
       const isFailed = number < (arm === 'with' ? failed : failed + 4);
       const outcome: Partial<CheckResult> = isFailed
-        ? { status: 'failed', asked: 'the answer contains "42 rows"', found: 'the answer has 41 rows', events: [3] }
+        ? { status: 'failed', found: 'the answer has 41 rows', events: [3] }
         : {};
       return result(`case-${String(number + 1).padStart(2, '0')}`, {
         name: `Counts the rows of table ${String(number + 1)}`,
         tags: number % 3 === 0 ? ['csv', 'smoke'] : ['csv'],
         arm,
         status: isFailed ? 'failed' : 'passed',
-        checks: [check('output[0]', { kind: 'outcome', ...outcome })],
+        checks: [check('output[0]', { kind: 'outcome', asked: 'the answer contains "42 rows"', ...outcome })],
         model: { id: 'sample-model', way: 'live' },
         ...(arm === 'with' ? { run } : {}),
       });

@@ -141,7 +141,7 @@ describe('a model that asks for packages', needs('bubblewrap', 'pip'), () => {
       model,
       run: { execution: { ...execution, opens: false, packages: { with: ['base-lib'] } }, approve },
     });
-    expect([result.outcome, asked.map(({ tool }) => tool)]).toEqual(['done', ['run_command']]);
+    expect([result.outcome, asked.map(({ tool }) => tool)]).toEqual(['done', ['shell_exec']]);
     expect(allText(model.requests[1] ?? expect.fail())).toContain('"exit_code":0');
   });
 
