@@ -6,6 +6,7 @@ import { printable } from '#core';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import type { ScannedFile } from './combined-rules.ts';
 import type { Hit } from './match.ts';
+import { hostsIn, isOwnHost, LOCAL_HOST } from './owners.ts';
 import { isDocument } from './passages.ts';
 import { SUBJECTS } from './patterns/capabilities.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from './patterns/running.ts';
@@ -33,11 +34,14 @@ const PRINTS =
   /^(?:[\w.]{0,20}(?:echo|print|printf|puts|say|write-(?:host|output|error|warning)|log|info|warn|warning|error|fail|die|raise|throw|help|append|push|usage)\w{0,10}\b|["'`f]["'`]|["'`]|[-*|] )/i;
 /** The question whether a file exists, and the path of a key for a program that uses it. */
 const NAMES_ONLY =
-  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|\b(?:ssh|scp|sftp|rsync|curl|ansible\w{0,9}|mosh|git|gcloud|aws)\b[^|]{0,200} (?:-i|-e|--cert|--key|--private-key|--ssh-key|-o ?identityfile=?|--netrc-file|--kubeconfig) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh-(?:keygen|add|copy-id)\b/i;
+  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|\b(?:ssh|scp|sftp|rsync|curl|ansible\w{0,9}|mosh|git|gcloud|aws)\b[^|]{0,200} (?:-i|-e|--cert|--key|--private-key|--ssh-key|-o ?identityfile=?|--netrc-file|--kubeconfig) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh-(?:keygen|add|copy-id)\b|\b(?:key_filename|identity_?file|private_?key_?(?:path|file)|ssh_key_path)["']? ?[:=(]/i;
+const ASSIGNED = /^(?:(?:export|local|readonly|const|let|var|my|our) )*\$?([a-z_]\w{0,60}) ?=(?!=)/i;
+/** Before the name of a variable: what uses a key and does not read it. */
+const AS_IDENTITY =
+  /(?:\s(?:-i|--key|--cert|--private-key|--ssh-key|--identity(?:-file)?)[ =]?|\bidentityfile[ =]|\b(?:key_filename|private_?key_?(?:path|file)|identity_?file)["']? ?[:=] ?|(?:\[|\btest) -[defrs] |\bssh-keygen [^|;\n]{0,80}-f |\bssh-add (?:-\S{1,20} )?|\bchmod [\w+]{1,5} |\b(?:exists(?:sync)?|is_?file)\( ?)["']?\$?\{?$/i;
+/** The expression that a command searches for. */
+const SEARCHED = /\b(?:[efz]?grep|rg|ag|ack)(?: -[\w-]{1,30})* (?:'[^'\n]{0,400}'|"[^"$`\n]{0,400}")/g;
 const REDIRECTS = />>? ?["']?[~$/\w.]/;
-const HOST = /(?:https?|wss?|ftp):\/\/([^\s/'"`:?#)<>\\]{1,253})/gi;
-const LOCAL =
-  /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|\[::1\]|(?:[\w-]{1,40}\.)?example\.(?:com|org|net))$/;
 /** Languages that `flow/` reads. In the others more is guessed. */
 const FOLLOWED = /\.(?:pyw?|[mc]?[jt]sx?|sh|bash|zsh|ksh|fish)$|(?:^|\/)(?:makefile|package\.json)$/i;
 const FOLLOWED_PROGRAM = /^#![^\n]{0,80}\b(?:python|node|bun|deno|(?:ba|z|k|da)?sh)/;
@@ -85,13 +89,27 @@ function isScript({ path, text, binary }: ScanFile): boolean {
   );
 }
 
-/** Comments and texts that are printed do nothing. */
-function isRun({ passage: { kind, text } }: Hit): boolean {
-  return kind === 'script' && !COMMENT.test(text) && (!PRINTS.test(text) || REDIRECTS.test(text));
+/** Comments, texts that are printed and those that are searched for do nothing. */
+function isRun({ passage: { kind, text }, excerpt }: Hit): boolean {
+  if (kind !== 'script' || COMMENT.test(text) || (PRINTS.test(text) && !REDIRECTS.test(text))) return false;
+  const rest = text.replaceAll(SEARCHED, ' ');
+  return rest === text || rest.includes(excerpt.slice(1, -1));
 }
 
-function hostsIn(text: string): readonly string[] {
-  return [...text.matchAll(HOST)].map(([, host = '']) => host.toLowerCase());
+/** A variable with the path of a key, which is used only to log in. */
+function isIdentity(assignment: string, text: string): boolean {
+  const name = ASSIGNED.exec(assignment)?.[1];
+  if (name === undefined) return false;
+  const uses = [...text.matchAll(new RegExp(String.raw`(?<![\w.])${name}\b(?! ?=(?!=))`, 'g'))].filter(
+    ({ index }) => !/^ *(?:#|\/\/)/.test(text.slice(text.lastIndexOf('\n', index) + 1, index)),
+  );
+  return (
+    uses.length > 0 &&
+    uses.every(
+      ({ index }) =>
+        AS_IDENTITY.test(text.slice(Math.max(0, index - 120), index)) || text.startsWith('.pub', index + name.length),
+    )
+  );
 }
 
 /** A script takes what is the user's, and it or one that it works with reaches another host. */
@@ -100,12 +118,16 @@ function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
     ({ means, says, passage }) =>
       means === 'takes' &&
       !NAMES_ONLY.test(passage.text) &&
+      !isIdentity(passage.text, script.file.text) &&
       !(SUBJECTS.get(says)?.named.test(skill.instructions) ?? false),
   );
   if (taken.length === 0) return [];
   for (const other of linkedTo(script, skill.scripts)) {
     const reach = other.hits.find(({ means }) => means === 'reaches');
-    const hit = taken.find(({ says }) => !isAtHome(other.hosts, SUBJECTS.get(says)?.owner));
+    const hit = taken.find(
+      ({ says, excerpt }) =>
+        !isAtHome(other.hosts, SUBJECTS.get(says)?.owner) && !isOwnHost(excerpt, other.hosts, other.file.text),
+    );
     if (reach === undefined || hit === undefined) continue;
     const message = `takes ${hit.says} and reaches another host, of which the instructions say nothing: ${hit.excerpt} and ${reach.excerpt}`;
     return [toFinding('collect-and-send', hit, { script, skill, message })];
@@ -115,7 +137,7 @@ function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
 
 /** Whether all hosts are this machine or belong to the owner of a credential. */
 function isAtHome(hosts: readonly string[], owner: RegExp | undefined): boolean {
-  return hosts.length > 0 && hosts.every((host) => LOCAL.test(host) || owner?.test(host) === true);
+  return hosts.length > 0 && hosts.every((host) => LOCAL_HOST.test(host) || owner?.test(host) === true);
 }
 
 /** The script, those that it imports or starts, and those that do so with it. */
@@ -156,7 +178,7 @@ function findForeignCode(script: Script, skill: Skill): readonly ScanFinding[] {
   return script.hits
     .filter(({ means, severity, passage }) => {
       if (means !== 'download-and-run' || severity !== 'high') return false;
-      const hosts = hostsIn(passage.text).filter((host) => !LOCAL.test(host));
+      const hosts = hostsIn(passage.text).filter((host) => !LOCAL_HOST.test(host));
       return (
         hosts.length > 0 &&
         // The program is written here, and what is downloaded is its input.

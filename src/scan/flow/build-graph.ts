@@ -1,6 +1,6 @@
 /** Links statements by names, functions, files and programs: the graph through which data flows. */
 import { findPrograms } from './programs.ts';
-import { SENDING_METHOD, withoutEnvironmentOption, type Act } from './marks.ts';
+import { NAMES_ONLY, SENDING_METHOD, withoutEnvironmentOption, type Act } from './marks.ts';
 import {
   assignedNames,
   splitAssignment,
@@ -104,7 +104,7 @@ const PASSED_ON = /^\.(?:text|content|stdout|stderr|body|data|buffer|value)$/;
 
 function usesIn(code: string, statement: FlowStatement, graph: Graph): readonly Use[] {
   if (statement.unit.language === 'shell')
-    return [...code.matchAll(/\$\{?([A-Za-z_]\w{0,80}|[1-9@*])/g)].map(([, name = '']) => ({
+    return [...code.replaceAll(NAMES_ONLY, ' ').matchAll(/\$\{?([A-Za-z_]\w{0,80}|[1-9@*])/g)].map(([, name = '']) => ({
       key: keyFor(/^[1-9@*]$/.test(name) ? '@' : name, statement, graph),
       isSelected: false,
     }));

@@ -5,10 +5,11 @@
 import type { ScanFile } from '../finding.ts';
 import type { RuleId } from '../rules.ts';
 import { groupByName, linkUnit, toNode, type Node } from './build-graph.ts';
-import { ACT_RULES, HELD, LOOKS_ONLY, OWNERS, WALKS, type Held } from './marks.ts';
+import { ACT_RULES, HELD, LOOKS_ONLY, WALKS, type Held } from './marks.ts';
 import { hasSocket, mayMeet, readMarks, type Marks } from './read-marks.ts';
 import { readUnits, type FlowStatement, type Unit } from './read-units.ts';
 import type { Strings } from './split-code.ts';
+import { isOwnHost } from '../owners.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from '../patterns/running.ts';
 
 export interface Flow {
@@ -181,7 +182,6 @@ function propagate(nodes: readonly Node[]): ReadonlyMap<string, Marks> {
 }
 
 const HOST = /(?:https?|wss?|ftp):\/\/([^\s/'":?#]{1,253})|\/dev\/(?:tcp|udp)\/([^\s/]{1,253})/gi;
-const LOCAL = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|(?:[\w-]+\.)?example\.(?:com|org|net))$/;
 
 /** A shell or an interpreter gets the text; other programs get it as an argument. */
 const COMMAND_TEXT =
@@ -209,7 +209,7 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
   const found: Flow[] = [];
   const sends = acts.has('send') || sendersCalled.some((key) => isSender(held.get(key)));
   const secret = marks.get('secret') ?? marks.get('environment') ?? marks.get('homeFile');
-  if (sends && secret !== undefined && !isOwnHost(secret, hosts))
+  if (sends && secret !== undefined && !isOwnHost(secret, hosts, unit.file.text))
     found.push(at('collect-and-send', `sends ${secret} to another host`));
   const isCommandText = COMMAND_TEXT.test(code) || strings.some((text) => INTERPRETER.test(text));
   const decoded = marks.has('decoded') && (acts.has('evaluate') || (acts.has('start') && isCommandText));
@@ -233,9 +233,9 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
   return found;
 }
 
-/** Python's `eval` reads values, and a shell sources settings. */
+/** Python's `eval` reads values, a shell sources settings, and the command after `-c` is written here unless it is expanded. */
 const RUNS_TEXT =
-  /(?<![\w.$])(?:exec|compile|Function)\(|\bnew Function\(|\bvm\.|(?<![\w.$])eval\( ?compile\(|(?:^|[|;&(] ?)eval |\| ?(?:ba|z|da|k)?sh\b|\b(?:ba|z|da|k)?sh -c/;
+  /(?<![\w.$])(?:exec|compile|Function)\(|\bnew Function\(|\bvm\.|(?<![\w.$])eval\( ?compile\(|(?:^|[|;&(] ?)eval |\| ?(?:ba|z|da|k)?sh\b|\b(?:ba|z|da|k)?sh -c [$\x60]/;
 
 /** The URL of a download is one of a well-known installer. */
 function isVendor(origin: string): boolean {
@@ -250,10 +250,4 @@ function isSender(marks: Marks | undefined): boolean {
 function mayStartShell({ language, statements }: Unit): boolean {
   const starts = ACT_RULES.filter((one) => one.mark === 'start' && one.language === language);
   return language === 'python' || statements.some(({ code }) => starts.some(({ find }) => find.test(code)));
-}
-
-function isOwnHost(secret: string, hosts: readonly string[]): boolean {
-  if (hosts.length === 0) return false;
-  const owner = OWNERS.find(([name]) => name.test(secret))?.[1];
-  return hosts.every((host) => LOCAL.test(host) || owner?.test(host) === true);
 }

@@ -50,9 +50,7 @@ const [python, javascript, shell, anyText] = [
 const SECRET_PATH =
   /(?:^|[\\/])\.ssh(?:\/(?!known_hosts|config\b|authorized_keys|[\w.-]{1,40}\.pub)|$)|(?<![\w-])id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|(?:^|[\\/])\.aws(?:\/(?:credentials|config|sso)|$)|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\/config|\.gnupg\b|\.config\/gcloud|application_default_credentials|\.azure\/|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|login\.keychain|\.mozilla\/firefox|firefox\/profiles|google\/chrome\/|google-chrome\/|bravesoftware|microsoft\/edge|(?:^|\/)login data$|(?:^|\/)local state$|(?:default|profile \d)\/(?:network\/)?cookies$|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\/\.(?:electrum|bitcoin|ethereum)\b|solana\/id\.json|exodus\.wallet|\/etc\/(?:shadow|sudoers)\b|\.(?:bash|zsh|python|psql|mysql)_history\b|\.config\/gh\/hosts|\.claude\/\.credentials|\.codex\/auth\.json|\/proc\/(?:self|\d{1,7}|\*)\/environ|\.vault-token|\.cargo\/credentials|\.gem\/credentials|(?:^|\/)\.(?:pgpass|my\.cnf|boto|s3cfg|databrickscfg|oci\/config)\b|\.terraform\.d\/credentials|rclone\/rclone\.conf|\.config\/op\b|\.local\/share\/keyrings/i;
 
-/** Where a cloud hands out the credentials of a machine to every program on it. */
-export const METADATA_HOST =
-  /(?<![\d.])169\.254\.(?:169\.254|170\.2)(?![\d.])|\bmetadata\.google\.internal\b|(?<![\d.])100\.100\.100\.200(?![\d.])|fd00:ec2::254/i;
+/** The paths of these credentials there. */
 export const METADATA_LOGIN =
   /security-credentials|service-accounts\/[\w@.-]{1,80}\/(?:token|identity)|identity\/oauth2\/token|\/v2\/credentials|meta-data\/identity-credentials/i;
 
@@ -145,7 +143,7 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
 
 /** A command of a shell that sends; in the string of a script any word can be one. */
 const SENDS = String.raw`(?:curl|wget|nc|ncat|netcat|socat|telnet|nslookup|dig|host|ping6?|drill|scp|rsync|sftp|ftp|tftp|lftp|sendmail|mailx?|mutt|swaks|https?(?= )|xh|rclone|gsutil|s3cmd|websocat|resolvectl query|getent hosts|openssl s_client|gh gist create|aws s3 (?:cp|sync|mv)|invoke-webrequest|invoke-restmethod|iwr|irm)\b`;
-const COMMAND_START = String.raw`(?:^|[|(\x60;&]|\b(?:xargs|sudo|exec|then|do|else|nohup|command|time|timeout|while|if)\b[^|;]{0,40}) {0,2}(?:[\w./~-]{0,60}\/)?`;
+const COMMAND_START = String.raw`(?:^|[|(\x60;&]|\b(?:xargs|sudo|exec|then|do|else|nohup|command|time|timeout|while|if)\b[^|;]{0,40}(?= )) {0,2}(?:[\w./~-]{0,60}\/)?`;
 
 export const ACT_RULES: readonly MarkRule<Act>[] = [
   python(
@@ -227,24 +225,10 @@ export const SENDING_METHOD =
 
 /** Parts of a shell command that name a key without sending it, and commands that only look. */
 export const NAMES_ONLY =
-  /(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:-i|--key|--cert|--cacert|-E|--netrc-file|-b|--cookie|-c|--cookie-jar|--kubeconfig|--ssh-key|-o IdentityFile=?) ?[=]?\S{1,200}/g;
+  /(?<=\b(?:ssh|scp|sftp|sshfs|rsync|mosh|ansible[\w-]{0,12}|ssh-copy-id|age)\b[^|;]{0,300}) -i ?\S{1,200}|(?<=\bcurl\b[^|;]{0,300}) (?:-b|-c|-E) ?\S{1,200}|(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:--key|--cert|--cacert|--netrc-file|--cookie|--cookie-jar|--kubeconfig|--ssh-key|--private-key|--identity(?:-file)?|-o ?IdentityFile) ?=?\S{1,200}/gi;
 export const LOOKS_ONLY =
-  /^(?:if |elif |while |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
+  /^(?:if |elif |while |do |then |else |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
 export const PRINTS_ONLY = /^(?:echo|printf) [^|]{0,4000}$/;
-
-/** Services to which these secrets belong. */
-export const OWNERS: readonly (readonly [secret: RegExp, host: RegExp])[] = [
-  [/\.npmrc/i, /npmjs\.(?:org|com)$/],
-  [/\.pypirc/i, /pypi\.org$/],
-  [/gcloud|application_default/i, /(?:googleapis|google)\.com$/],
-  [/gh\/hosts/i, /github\.com$/],
-  [/claude/i, /(?:anthropic|claude)\.(?:com|ai)$/],
-  [/\.codex/i, /(?:openai|chatgpt)\.com$/],
-  [/\.aws/i, /amazonaws\.com$/],
-  [/\.docker/i, /docker\.(?:io|com)$/],
-  [/\.cargo/i, /crates\.io$/],
-  [/^the cloud/, METADATA_HOST],
-];
 
 const ENVIRONMENT_OPTION =
   /(?<=[({,] {0,40})env {0,4}[=:] {0,4}(?:\{ {0,80}\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] {0,40})env(?= {0,40}[,}])/g;

@@ -5,7 +5,6 @@ import {
   HELD_RULES,
   HOME,
   LOOKS_ONLY,
-  METADATA_HOST,
   METADATA_LOGIN,
   NAMES_ONLY,
   PRINTS_ONLY,
@@ -15,6 +14,7 @@ import {
   type Held,
   type MarkRule,
 } from './marks.ts';
+import { METADATA_HOST } from '../owners.ts';
 import type { FlowStatement, Unit } from './read-units.ts';
 import { TOKEN, type Language, type Strings } from './split-code.ts';
 
@@ -70,7 +70,7 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
     direct.set('secret', 'the cloud credentials of this machine');
   for (const { mark, find } of words.some((one) => SECRET_WORD.test(one)) ? TEXT_RULES : []) {
     const word = words.find((one) => find.test(one) && !one.startsWith('//') && !one.includes('://'));
-    if (word !== undefined) direct.set(mark, mark === 'path' ? quoted(word, 60) : NAMES[mark]);
+    if (word !== undefined) direct.set(mark, mark === 'path' ? quoted(barePath(word), 60) : NAMES[mark]);
   }
   if (/^\{.*\}$/s.test(left.replace(/^(?:const|let|var) ?/, '')) || /\bin os\.environ$/.test(code))
     direct.delete('environment');
@@ -87,6 +87,11 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
   if (LISTENS.test(code) && texts.some((text) => text === 'data' || text === 'message') && hasSocket(unit))
     direct.set('received', NAMES.received);
   return { statement, direct, acts, texts, words };
+}
+
+/** Without what is left of an expansion: `${KEY:-~/.ssh/id_rsa}`. */
+function barePath(word: string): string {
+  return word.replace(/^[-+{}]{1,2}(?=[~/$.\w])/, '').replace(/[{}$]{1,3}$/, '');
 }
 
 /** For a download its URL, so that those of well-known vendors can be told apart. */

@@ -89,8 +89,22 @@ function sharedFiles(text: string): readonly string[] {
 }
 
 function toFinding({ rule, file, line, says, hosts }: Flow, topic: Topic): ScanFinding {
-  const severity = rateFinding(rule, hosts.map((host) => `https://${host}`).join(' '), { file, topic });
+  const rated = rateFinding(rule, hosts.map((host) => `https://${host}`).join(' '), { file, topic });
+  const isExpected = rule === 'download-and-run' && INSTALLS.test(topic.text) && isVerified(file.text);
+  const severity = isExpected ? 'high' : rated;
   return { rule, severity, path: printable(file.path), line, column: 1, message: says };
+}
+
+const INSTALLS = /\b(?:install|download|set(?:s|ting)? ?up|bootstrap|fetch)/;
+const DIGEST_CHECK =
+  /\bsha(?:256|512)(?:sum)?\b[^\n]{0,160}(?:!=|==|-ne\b|-c\b|--check\b|--status\b)|\bshasum\b[^\n]{0,60} -\w{0,3}c|\bcompare_digest\(|\bget-filehash\b[^\n]{0,160}-(?:ne|eq)\b|\b(?:minisign|cosign) (?:-v|verify)|\b(?:digest|checksum|actual|computed|sha256|hash)\w{0,10} ?(?:!==?|===?|-ne) ?["'\w$]/i;
+/** A digest in the file, or the published list of one release. */
+const EXPECTED_DIGEST = /(?<![\da-f])(?:[\da-f]{64}|[\da-f]{128})(?![\da-f])/i;
+const RELEASE_LIST = /\/releases\/download\/[^\s"'\x60]{0,80}[\d{$][\s\S]{0,4000}\b(?:checksums?|sha256sums?)\b/i;
+
+/** Whether a program is started only if it is the one that the author saw. */
+function isVerified(text: string): boolean {
+  return DIGEST_CHECK.test(text) && (EXPECTED_DIGEST.test(text) || RELEASE_LIST.test(text));
 }
 
 /** Reads text that only a decoder shows as code. What is dangerous in it was hidden on purpose. */

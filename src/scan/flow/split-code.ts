@@ -268,6 +268,8 @@ export function readEscape(text: string): { readonly decoded: string; readonly l
 
 const INTERPRETER = /\b(?:(python[\d.]{0,4})|(node|bun|deno)|(?:ba|z|da|k)?sh|eval)\b[^|;&]{0,80}$/;
 const INLINE = /\s(?:-[a-z]{0,4}[ce]|--eval)\s{0,4}$|\beval\s{0,4}$/;
+/** What comes next is searched for. */
+const SEARCHES = /(?:^|[|;&(\s])(?:[efz]?grep|rg|ag|ack)(?:\s-[\w-]{1,30}(?:[= ]\d{1,4})?)*\s$/;
 const HERE_DOCUMENT = /(?<!<)<<-?(?!<)\s{0,4}["']?(\w{1,40})["']?/;
 
 /** The language that a command runs; undefined if it is no interpreter. */
@@ -320,7 +322,8 @@ function splitShell(text: string): SplitCode {
       const string = readShellString(text, at, isAnsi);
       const language = INLINE.test(code) ? interpretedLanguage(code) : undefined;
       if (language !== undefined) inner.push({ language, line, text: string.value });
-      code = `${isAnsi ? code.slice(0, -1) : code}${string.value.replaceAll('\n', ' ')}`;
+      const value = SEARCHES.test(code.slice(-200)) && !/[$\x60]/.test(string.value) ? 'pattern' : string.value;
+      code = `${isAnsi ? code.slice(0, -1) : code}${value.replaceAll('\n', ' ')}`;
       line += countLines(text, at, string.end);
       at = string.end;
     } else if (
