@@ -32,9 +32,9 @@ const DATA =
 const COMMENT = /^(?:#(?!!)|\/\/|\/?\*|--|<#|rem |"""|''')/i;
 const PRINTS =
   /^(?:[\w.]{0,20}(?:echo|print|printf|puts|say|write-(?:host|output|error|warning)|log|info|warn|warning|error|fail|die|raise|throw|help|append|push|usage)\w{0,10}\b|["'`f]["'`]|["'`]|[-*|] )/i;
-/** The question whether a file exists, and the path of a key for a program that uses it. */
+/** The question whether a file exists, the path of a key for a program that uses it, and a path on another machine. */
 const NAMES_ONLY =
-  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|\b(?:ssh|scp|sftp|rsync|curl|ansible\w{0,9}|mosh|git|gcloud|aws)\b[^|]{0,200} (?:-i|-e|--cert|--key|--private-key|--ssh-key|-o ?identityfile=?|--netrc-file|--kubeconfig) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh-(?:keygen|add|copy-id)\b|\b(?:key_filename|identity_?file|private_?key_?(?:path|file)|ssh_key_path)["']? ?[:=(]/i;
+  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|\bcopy|\bfor \w{1,40} in [([]|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|\b(?:ssh|scp|sftp|rsync|curl|ansible\w{0,9}|mosh|git|gcloud|aws)\b[^|]{0,200} (?:-i|-e|--cert|--key|--private-key|--ssh-key|-o ?identityfile=?|--netrc-file|--kubeconfig) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh (?![^|;]{0,200}(?:\$\(|<|`))[^|;]{1,200}\.ssh\/|\bssh-(?:keygen|add|copy-id)\b|\b(?:key_filename|identity_?file|private_?key_?(?:path|file)|ssh_key_path)["']? ?[:=(]/i;
 const ASSIGNED = /^(?:(?:export|local|readonly|const|let|var|my|our) )*\$?([a-z_]\w{0,60}) ?=(?!=)/i;
 /** Before the name of a variable: what uses a key and does not read it. */
 const AS_IDENTITY =
@@ -55,15 +55,15 @@ export function findCapabilities(
   topic: Topic,
 ): readonly ScanFinding[] {
   if (!scanned.some(({ hits }) => hits.some(({ means }) => STARTS.has(means))) && folded.size === 0) return [];
+  const instructions = scanned.find(({ file }) => file.path === 'SKILL.md')?.file.text.toLowerCase();
+  if (instructions === undefined) return [];
   const scripts = scanned
-    .filter(({ file }) => isScript(file))
+    .filter(({ file }) => isScript(file, instructions))
     .map(({ file, hits }) => ({
       file,
       hits: [...hits.filter(isRun), ...(folded.get(file) ?? [])],
       hosts: hostsIn(file.text),
     }));
-  const instructions = scanned.find(({ file }) => file.path === 'SKILL.md')?.file.text.toLowerCase();
-  if (instructions === undefined) return [];
   const skill = { scripts, instructions, topic };
   return scripts.flatMap((script) => [
     ...findTheft(script, skill),
@@ -73,9 +73,18 @@ export function findCapabilities(
   ]);
 }
 
-const STARTS: ReadonlySet<string> = new Set(['takes', 'stays', 'evaluates', 'connects', 'download-and-run']);
+const STARTS: ReadonlySet<string> = new Set([
+  'takes',
+  'stays',
+  'evaluates',
+  'connects',
+  'download-and-run',
+  'loosens',
+  'python-start',
+  'editor-start',
+]);
 
-function isScript({ path, text, binary }: ScanFile): boolean {
+function isScript({ path, text, binary }: ScanFile, instructions: string): boolean {
   return (
     binary === undefined &&
     text.length <= MAX_SCRIPT &&
@@ -83,10 +92,17 @@ function isScript({ path, text, binary }: ScanFile): boolean {
     !DATA.test(path) &&
     // What runs in a container is not the machine of the user.
     !/(?:^|\/)(?:dockerfile|containerfile)[^/]{0,40}$/i.test(path) &&
-    !/(?:^|\/)(?:tests?|__tests__|fixtures?|examples?)\/|[._-](?:test|spec)\.\w{1,5}$|(?:^|\/)test_\w{1,80}\.py$/i.test(
+    (!/(?:^|\/)(?:tests?|__tests__|fixtures?|examples?)\/|[._-](?:test|spec)\.\w{1,5}$|(?:^|\/)test_\w{1,80}\.py$/i.test(
       path,
-    )
+    ) ||
+      isNamedTest(path, instructions))
   );
+}
+
+/** The instructions have it run: by its name, or with all tests of Go, which has no other entry to them. */
+function isNamedTest(path: string, instructions: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  return instructions.includes(name) || (name.endsWith('_test.go') && /\bgo test\b/.test(instructions));
 }
 
 /** Comments, texts that are printed and those that are searched for do nothing. */
@@ -100,7 +116,7 @@ function isRun({ passage: { kind, text }, excerpt }: Hit): boolean {
 function isIdentity(assignment: string, text: string): boolean {
   const name = ASSIGNED.exec(assignment)?.[1];
   if (name === undefined) return false;
-  const uses = [...text.matchAll(new RegExp(String.raw`(?<![\w.])${name}\b(?! ?=(?!=))`, 'g'))].filter(
+  const uses = [...text.matchAll(new RegExp(String.raw`(?<![\w.-])${name}\b(?! ?=(?!=))`, 'g'))].filter(
     ({ index }) => !/^ *(?:#|\/\/)/.test(text.slice(text.lastIndexOf('\n', index) + 1, index)),
   );
   return (
@@ -210,6 +226,8 @@ interface CapabilityPair {
   readonly second: string;
   /** Not in languages that are followed. */
   readonly isGuess?: true;
+  /** Words of instructions that speak of it. */
+  readonly named?: RegExp;
   readonly says: string;
 }
 
@@ -230,14 +248,36 @@ const PAIRS: readonly CapabilityPair[] = [
     isGuess: true,
     says: 'reaches another host and executes text',
   },
+  {
+    rule: 'approval-evasion',
+    first: 'loosens',
+    second: 'agent-settings',
+    named: /permission|approv|bypass|base.?url|gateway|proxy|endpoint|router|yolo|container|sandbox/,
+    says: 'changes the settings of an agent, of which the instructions say nothing',
+  },
+  {
+    rule: 'persistence',
+    first: 'python-start',
+    second: 'python-folder',
+    named: /\.pth\b|site-packages|(?:site|user)customize|editable|virtual ?env|\bvenv/,
+    says: 'makes code that Python runs whenever it starts, of which the instructions say nothing',
+  },
+  {
+    rule: 'persistence',
+    first: 'editor-start',
+    second: 'reaches',
+    named: /folder ?open|automatic|runon/,
+    says: 'reaches another host and makes a task that an editor starts by itself',
+  },
 ];
 
 function findPair(
-  { rule, first, second, isGuess, says }: CapabilityPair,
+  { rule, first, second, isGuess, named, says }: CapabilityPair,
   script: Script,
   skill: Skill,
 ): readonly ScanFinding[] {
   const { path, text } = script.file;
+  if (named?.test(skill.instructions) === true) return [];
   if (isGuess === true && (FOLLOWED.test(path) || FOLLOWED_PROGRAM.test(text))) return [];
   const hit = script.hits.find(({ means }) => means === first);
   const other = script.hits.find(({ means }) => means === second);

@@ -25,7 +25,12 @@ export type Signal =
   | 'decodes'
   | 'connects'
   | 'shells'
-  | 'starts-any';
+  | 'starts-any'
+  | 'agent-settings'
+  | 'loosens'
+  | 'python-folder'
+  | 'python-start'
+  | 'editor-start';
 
 /** `prose`: text for the reader. `code`: text that can be executed. `any`: both, because prose quotes commands too. */
 export type PatternScope = 'prose' | 'code' | 'any';

@@ -228,7 +228,7 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
     acts.has('redirect') && (marks.has('socket') || (/pty\.spawn\(/.test(code + written) && hasSocket(unit)));
   const isInput = /\bstdin\.(?:write|end)\(/.test(code) && mayStartShell(unit);
   const runsInput = marks.has('received') && (acts.has('start') || acts.has('evaluate') || isInput);
-  if (unit.language !== 'shell' && (runsInput || (isShellStarted && mayStartShell(unit))))
+  if (unit.language !== 'shell' && !isBetweenPrograms(unit) && (runsInput || (isShellStarted && mayStartShell(unit))))
     found.push(at('reverse-shell', 'connects a shell to a remote host'));
   return found;
 }
@@ -244,6 +244,11 @@ function isVendor(origin: string): boolean {
 
 function isSender(marks: Marks | undefined): boolean {
   return marks !== undefined && (marks.has('client') || marks.has('socket'));
+}
+
+/** A Unix socket does not leave the machine. */
+function isBetweenPrograms({ file: { text } }: Unit): boolean {
+  return text.includes('AF_UNIX') && !/AF_INET|create_connection\(/.test(text);
 }
 
 /** Proxies in JavaScript connect streams as well. */

@@ -45,6 +45,8 @@ const CODE_RULES = Object.fromEntries(
 );
 /** A cheap test before the paths. */
 const SECRET_WORD = /[./_]|login|local|security/i;
+/** In a shell a file is an argument of anything. */
+const READS_TEXT = /\b(?:cat|head|tail|sed|awk|grep|cut|tr|tac|base64|xxd|strings|dd|jq|source)\b|<|(?:^|[;&] ?)\. /;
 const TEXT_RULES = HELD_RULES.filter((one) => one.in === 'text');
 
 export function readMarks(statement: FlowStatement, strings: Strings): MarkedStatement {
@@ -69,13 +71,14 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
   if (words.some((word) => METADATA_LOGIN.test(word)) && METADATA_HOST.test(unit.file.text))
     direct.set('secret', 'the cloud credentials of this machine');
   for (const { mark, find } of words.some((one) => SECRET_WORD.test(one)) ? TEXT_RULES : []) {
-    const word = words.find((one) => find.test(one) && !one.startsWith('//') && !one.includes('://'));
+    const word = words.find((one) => find.test(one) && !/^\/\/|:\/\/|devtoolsactiveport$/i.test(one));
     if (word !== undefined) direct.set(mark, mark === 'path' ? quoted(barePath(word), 60) : NAMES[mark]);
   }
   if (/^\{.*\}$/s.test(left.replace(/^(?:const|let|var) ?/, '')) || /\bin os\.environ$/.test(code))
     direct.delete('environment');
   if (statement.decoded.length > 0) direct.set('decoded', NAMES.decoded);
   if (isShell && LOOKS_ONLY.test(plain)) direct.delete('path');
+  if (isShell && !READS_TEXT.test(plain)) direct.delete('asset');
   if (isShell && PRINTS_ONLY.test(plain) && !plain.includes('>')) acts.delete('write');
   if (acts.has('start')) {
     if (texts.some((text) => STARTED_SEND.test(text))) acts.add('send');

@@ -58,9 +58,14 @@ const SOURCES: readonly Subject[] = [
   },
   {
     says: 'a browser profile',
-    find: /google[/\\-]{1,2}chrome[/\\"'`]|google-chrome["'`/]|mozilla[/\\]{1,2}firefox|firefox[/\\]{1,2}profiles|bravesoftware|microsoft[/\\]{1,2}edge[/\\]|application support\/(?:google|firefox|brave|arc|vivaldi|com\.operasoftware|microsoft edge)|\.config\/(?:chromium|vivaldi|opera)|\blogin data\b|\blocal state\b|\bcookies\.sqlite|\bkey[34]\.db|\blogins\.json|\bcookies\.binarycookies|browser_cookie3|\bencrypted_value\b|\bpassword_value\b|\bmoz_cookies\b|["']user data["']|["'`/]web data["'`]/g,
+    find: /google[/\\-]{1,2}chrome[/\\"'`]|google-chrome["'`/]|mozilla[/\\]{1,2}firefox|firefox[/\\]{1,2}profiles|bravesoftware|microsoft[/\\]{1,2}edge[/\\]|application support\/(?:google|firefox|brave|arc|vivaldi|com\.operasoftware|microsoft edge)|\.config\/(?:chromium|vivaldi|opera)|\blocal state\b|["']user data["']/g,
     named:
       /cookie|profile|browser (?:history|data|session|login|password)|logged[- ]in|bookmark|browsing history|chrome history|user data/,
+  },
+  {
+    says: 'the logins that a browser keeps',
+    find: /\blogin data\b|\bcookies\.sqlite|\bkey[34]\.db|\blogins\.json|\bcookies\.binarycookies|browser_cookie3|\bencrypted_value\b|\bpassword_value\b|\bmoz_cookies\b|["'`/]web data["'`]/g,
+    named: /cookie|password|\blogins?\b|logged[- ]in|credential|browser (?:session|data)|profile/,
   },
   {
     says: 'wallets',
@@ -90,7 +95,7 @@ const SOURCES: readonly Subject[] = [
   },
   {
     says: 'secret files of projects',
-    find: /\*\*\/\*?\.(?:env|pem|key|p12|pfx)\b|\bfind [^\n]{0,80}-name ["'\\]{0,2}\*?\.?(?:env|pem|key|p12|id_\w{1,8}|credentials)\b|\brglob\( ?["']\*?\.(?:env|pem|key)|\bendswith\( ?\(?["']\.(?:env|pem|key|p12)\b/g,
+    find: /\*\*\/\*?\.(?:env|pem|key|p12|pfx)\b|\bfind [^\n]{0,160}-name ["'\\]{0,2}(?:\*?\.?(?:env|pem|p\?m|key|p12|credentials)\b|\*?id_[\w*])|\b(?:file_get_contents|file|fopen|readfile)\([^\n]{0,60}(?:\.env["']|wp-config\.php|\.htpasswd)|\bfile\.(?:read|open)\([^\n]{0,60}\.env["']|\brglob\( ?["']\*?\.(?:env|pem|key)|\bendswith\( ?\(?["']\.(?:env|pem|key|p12)\b/g,
     named: /\.env\b|dotenv|\benv files?|secret|credential|certificate|\.pem\b|\.key\b/,
   },
   {
@@ -136,9 +141,19 @@ const SINKS: readonly RegExp[] = [
 const STAYS: readonly Subject[] = [
   {
     says: 'jobs that run by themselves',
-    find: /\| ?(?:sudo )?crontab\b|\bcrontab (?:-u \w{1,20} )?(?:-(?= |$)|\/tmp|["']?\$|<)|(?:>>?|\btee (?:-a )?|\bcp [^\n]{0,80}|write\w{0,12}\(|open\() ?["']?\/(?:etc|var\/spool)\/cron|\bschtasks(?:\.exe)?["', ]{1,4}\/create|\b(?:register|new|set)-scheduledtask\b(?!action|trigger)|\bat now\b|\bsystemd-run [^\n]{0,80}--on-|\bsystemctl [^\n]{0,40}enable\b|\blaunchctl[ "',]{1,4}(?:load|bootstrap|submit)\b|library\/launch(?:agents|daemons)|\.config\/systemd\/user|\/etc\/systemd\/system\/|\.config\/autostart|\/etc\/rc\.local|\/etc\/init\.d\/|\/etc\/profile\.d\/|currentversion\\{1,2}run\b|start menu\\{1,2}programs\\{1,2}startup|\b__eventfilter\b|\bset-wmiinstance|\bnew-service\b|\bsc(?:\.exe)? create\b|\blogin items?\b[^\n]{0,40}\bmake new\b|\bmicrosoft\.powershell_profile|(?:add|set)-content[^\n]{0,40}\$profile\b/g,
+    find: /\| ?(?:sudo )?crontab\b|\bcrontab (?:-u \w{1,20} )?(?:-(?= |$)|\/tmp|["']?\$|<)|(?:>>?|\btee (?:-a )?|\bcp [^\n]{0,80}|write\w{0,12}\(|open\() ?["']?\/(?:etc|var\/spool)\/cron|\bschtasks(?:\.exe)?["', ]{1,4}\/create|\b(?:register|new|set)-scheduledtask\b(?!action|trigger)|\bat now\b|\bsystemd-run [^\n]{0,80}--on-|\bsystemctl [^\n]{0,40}enable\b|\blaunchctl[ "',]{1,4}(?:load|bootstrap|submit)\b|library\/launch(?:agents|daemons)|\.config\/systemd\/user|\/etc\/systemd\/system\/|\.config\/autostart|\/etc\/rc\.local|\/etc\/init\.d\/|\/etc\/profile\.d\/|currentversion\\{1,2}run\b|start menu\\{1,2}programs\\{1,2}startup|\b__eventfilter\b|\bset-wmiinstance|\bnew-service\b|\bsc(?:\.exe)? create\b|\blogin items?\b[^\n]{0,40}\bmake new\b/g,
     named:
       /\bcron|systemd|systemctl|launchd|launch ?agent|launch ?daemon|launchctl|schedul|daemon|background (?:service|process|job|task)|autostart|auto-start|startup|start(?:s|ed|ing)? (?:at|on|with) (?:boot|login)|at login|on login|\bat boot|periodic|service (?:file|unit)|as a service|task scheduler|\bservices?\b|\bevery (?:day|hour|night|morning|\d)|nightly|daily|hourly|recurring|heartbeat/,
+  },
+  {
+    says: 'commands that PowerShell runs at its start',
+    find: /\bmicrosoft\.powershell_profile|(?:add|set)-content[^\n]{0,40}\$profile\b|\bout-file[^\n]{0,40}\$profile\b|>> ?["']?\$profile\b/g,
+    named: /\bprofile|startup|completion|prompt/,
+  },
+  {
+    says: 'commands that Git runs by itself',
+    find: /\bgit config [^\n]{0,40}core\.(?:fsmonitor|pager|editor|sshcommand|askpass) ["']?(?:(?:ba|z)?sh |[$!]|\/tmp|python|node |perl |curl )|\bgit config [^\n]{0,40}(?:filter\.\w{1,30}\.(?:clean|smudge)|diff\.\w{1,30}\.textconv) ["']?(?:(?:ba|z)?sh |[$!]|\/tmp|curl )/g,
+    named: /fsmonitor|watchman|\bpager|sshcommand|askpass|\bhooks?\b|\bfilter|textconv|git config/,
   },
   {
     says: 'access for others',
@@ -156,19 +171,21 @@ const STAYS: readonly Subject[] = [
 
 /** Code that runs a text that is not written where it runs. */
 const EVALUATES: readonly RegExp[] = [
-  /(?<![\w.$])(?:exec|eval|execfile)\( ?(?!["'`)\]]|f["'])|\bcompile\([^\n]{1,200}, ?["']exec["']|\brunpy\.run_|\b(?:marshal|pickle)\.loads\(|\bfunctiontype\(/g,
+  /(?<![\w.$])(?:exec|eval)\( ?(?!["'`)\]]|f["'])|\bcompile\([^\n]{1,200}, ?["']exec["']|\brunpy\.run_|\b(?:marshal|pickle)\.loads\(|\bfunctiontype\(/g,
   /\b__builtins__(?:\.__dict__)?\[|\bbuiltins\.__dict__|\bgetattr\( ?(?:builtins|__builtins__|os|subprocess|sys|importlib)\b|\b(?:globals|locals)\(\) ?\[ ?(?!["'])|\b(?:__import__|import_module)\( ?(?!["'])|\bobject\.const_get\(|\bkernel\.(?:send|method)|\b(?:globalthis|window|global)\[ ?(?!["'])/g,
   /\bnew function\(|(?<![\w.$])function\( ?["'`](?:return|\w{1,20}["'`],)|\.constructor\)? ?\(|\bvm\.(?:runin\w{1,20}|compilefunction|script)\b|\b_compile\(/g,
-  /\b(?:instance|class|module)_eval\b|\beval (?:\$|\()|\beval\{? ?\$|\bassert\( ?\$|\bcreate_function\(|\bcall_user_func(?:_array)?\( ?\$|\bpreg_replace\([^\n]{0,80}\/e["']|\bsend\( ?\w{1,40}[^\n]{0,40}\.(?:reverse|tr|pack|unpack)|\bloadstring\(/g,
-  /(?<![\w-])iex\b|\binvoke-expression\b|\bscriptblock\]::create|[&.] ?\( ?(?:\$|["'][\w-]{1,12}["'] ?[+-]|\[|-join)|\bassembly\]::load|\badd-type\b[^\n]{0,40}\$/g,
+  /\b(?:instance|class|module)_eval\b|\beval (?:\$|\(|(?:un)?pack\b|decode_base64|join\b|reverse\b|scalar\b|uudecode)|\beval\{? ?\$|\bassert\( ?\$|\bcreate_function\(|\bcall_user_func(?:_array)?\( ?\$|\bpreg_replace\([^\n]{0,80}\/e["']|\bsend\( ?\w{1,40}[^\n]{0,40}\.(?:reverse|tr|pack|unpack)|\bloadstring\(/g,
+  /(?<![\w-])iex\b|\binvoke-expression\b|\bscriptblock\]::create|[&.] ?\( ?(?:\$|["'][\w-]{1,12}["'] ?[+-]|\[|-join)|\bassembly\]::load|\badd-type\b[^\n]{0,40}\$|["']& ?["'] ?\+ ?\$|\bget-command\b[^\n]{0,120}(?:\bnoun\b|\.where\(|-like ["'][\w*?]{1,8}\*)/g,
+  // A program whose name is the result of a function.
+  /\bexec\.command\( ?(?!["'`]|os\.|filepath\.|path\.|fmt\.)\w{1,40}\(|\bcommand::new\( ?(?!["'&]|std|env)\w{1,40}\(/g,
 ];
 
 /** A text that is shown only by computing it. */
 const DECODES: readonly RegExp[] = [
   /\bb(?:64|32|16|85)decode\b|\ba85decode\b|\bfromhex\(|\bunhexlify\(|\bcodecs\.decode\(|\brot.?13\b|\bchr\( ?[\w[\]]{1,40} ?[\^+-]|\bmap\( ?chr\b|\bbytes\([^\n]{0,60}\^|\bzlib\.decompress\(|\blzma\.decompress\(|\bord\([^\n]{1,40}\) ?[\^+-] ?(?!ord)\w|["'\w)]\[::-1\](?=[^\n]{0,40}\)|$)|\bjoin\(reversed\(|\bbytearray\([^\n]{0,60}\^/g,
-  /(?<![\w.])atob\(|\bfromc(?:harcode|odepoint)\([^\n]{0,60}(?:\^|-|\+|\.\.\.)|\bbuffer\.from\([^\n]{1,200}["'](?:base64|hex)["']|\.reverse\(\)\.join\(|\b(?:inflate|gunzip|brotlidecompress)(?:raw)?sync\(|\bcharcodeat\([^\n]{0,20}\) ?[\^-]|\bunescape\(|\.map\([^\n]{0,60}\^/g,
+  /(?<![\w.])atob\(|\bfromc(?:harcode|odepoint)\([^\n]{0,60}(?:\^|-|\+|\.\.\.)|\bbuffer\.from\([^\n]{1,200}["'](?:base64|hex)["']|\.reverse\(\)\.join\(|\b(?:inflate|gunzip|brotlidecompress)(?:raw)?sync\(|\bcharcodeat\([^\n]{0,20}\) ?[\^-]|\bunescape\(|\.map\([^\n]{0,60}[\w)\]] ?\^ ?[\w(]/g,
   /\bmime::base64|\bdecode_base64\(|\bunpack\( ?["']|\.unpack1?\(? ?["'](?:m|h)|\bpack\(? ?["'](?:h|c|u)\*|\bbase64\.(?:strict_|urlsafe_)?decode64|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bstrrev\(|\bhex2bin\(|\bscalar reverse\b|\.each_byte[^\n]{0,40}\^|\bord\b[^\n]{0,20}\^/g,
-  /\bfrombase64string\(|\[char\](?: ?\(| ?0x| ?\d| ?\$)|-bxor\b|\[array\]::reverse|-join ?\(? ?["'$][^\n]{0,40}\[ ?-1|\bio\.compression\b|\[-1\.\.-/g,
+  /\bfrombase64string\(|\[char\](?: ?\(| ?0x| ?\d| ?\$)|-bxor\b|\[array\]::reverse|\^ ?(?:byte|uint8|rune)\( ?|\bas_bytes\(\)[^\n]{0,60}\^|-join ?\(? ?["'$][^\n]{0,40}\[ ?-1|\bio\.compression\b|\[-1\.\.-/g,
 ];
 
 /** Opens a connection in a language in which little else is read from one. */
@@ -186,6 +203,24 @@ const SHELLS: readonly RegExp[] = [
 const STARTS_ANY: readonly RegExp[] = [
   /\bexec\.command\(|\bcommand::new\(|\bproc_open\(|\bshell_exec\(|\bpassthru\(|(?<![\w.>])system[ (]|\bpopen3?[ (]|\bopen3\b|\bio\.popen|\bopen\(? ?std(?:in|out)|\$std(?:in|out)\.reopen|(?<![\w-])iex\b|\binvoke-expression\b|\bdiagnostics\.process|\bruntime\.getruntime|\bos\.execute\(|\bqx[({/]|= ?`[^`\n]{0,60}[#$]/g,
 ];
+
+/** The settings of coding agents. */
+const AGENT_SETTINGS: readonly RegExp[] = [
+  /\.claude["'`/\\]|\.codex["'`/\\]|\.gemini["'`/\\]|\.cursor["'`/\\]|\.qwen["'`/\\]|\.config\/opencode|opencode\.json|\bsettings\.local\.json/g,
+];
+
+/** Settings with which an agent asks no more, or speaks to another model. */
+const LOOSENS: readonly RegExp[] = [
+  /\bbypasspermissions\b|["'`]bash\(\*\)["'`]|\bdanger-full-access\b|\bapproval_policy["']? ?[=:] ?["']never|\bskipdangerousmodepermissionprompt\b|\benableallprojectmcpservers["']? ?[:=] ?true|\b(?:chat\.tools\.)?autoapprove["']? ?[:=] ?true|["'](?:approvalmode|default_?mode)["']? ?[:=] ?["'](?:yolo|bypass)/g,
+  /\b(?:anthropic|openai|gemini|claude)\w{0,12}_(?:base_url|api_base|api_url|endpoint)["'`\]]{0,2} ?[:=] ?["'`]?https?:\/\/(?!localhost|127\.|0\.0\.0\.0|api\.anthropic\.com|api\.openai\.com|generativelanguage|[\w.-]{0,40}example)/g,
+];
+
+/** Where Python looks for modules, and what it runs there whenever it starts. */
+const PYTHON_FOLDER: readonly RegExp[] = [/\bget(?:user)?sitepackages\(|\buser_site\b|\bsite-packages\b|\bpurelib\b/g];
+const PYTHON_START: readonly RegExp[] = [/\.pth["'`\\]|\b(?:site|user)customize\b/g];
+
+/** A task that an editor starts when a folder is opened. */
+const EDITOR_START: readonly RegExp[] = [/\brunon["']? ?[:=] ?["']folderopen/g];
 
 /** By the words of the message. */
 export const SUBJECTS: ReadonlyMap<string, Subject> = new Map(
@@ -216,4 +251,9 @@ export const CAPABILITY_PATTERNS: readonly Pattern[] = [
   ...signals('connects', CONNECTS),
   ...signals('shells', SHELLS),
   ...signals('starts-any', STARTS_ANY),
+  ...signals('agent-settings', AGENT_SETTINGS),
+  ...signals('loosens', LOOSENS),
+  ...signals('python-folder', PYTHON_FOLDER),
+  ...signals('python-start', PYTHON_START),
+  ...signals('editor-start', EDITOR_START),
 ];

@@ -7,6 +7,15 @@ const GIVES = String.raw`\b(?:send|upload|post|include|put|attach|append|add|emb
 const PRIVATE = String.raw`(?:\.env\b|\.(?:pem|p12|key)\b|\bid_(?:rsa|ed25519|\*)|\.ssh\b|\bssh keys?\b|\bprivate keys?\b|\.aws\b|\.netrc\b|\bgit-credentials\b|\bcredentials?(?: files?)?\b|\b(?:oauth|access|auth|bearer|session|github|gitlab|personal|refresh|slack|npm)[_ -](?:access[_ -])?tokens?\b|(?<![a-z])api[_ -]?keys?\b|\bhosts\.ya?ml\b|\.npmrc\b|\.pypirc\b|\.kube\b|\bkubeconfig\b|\.pgpass\b|\bpasswords?\b|\bkeys (?:or|and) (?:passwords|tokens|secrets)\b|\b(?:access |auth )?tokens\b|\bsecrets\b|\benvironment variables\b|\bof [\x60'"]?(?:env|printenv)\b|[\x60'"](?:env|printenv)[\x60'"]|\b(?:gh auth token|aws configure|security find-|op read|pass show|gcloud auth print|az account get-access-token|kubectl config view)|\b(?:shell|bash|command|browsing) history\b|\bcookies\b|\bseed phrases?\b|\bkeychain\b|\bwallets?\b|\bcustomer (?:data|records|list)s?\b)`;
 const CONVERSATION = String.raw`(?:\b(?:conversation|chat|dialog(?:ue)?|session)(?: (?:history|log|transcript|so far|context|up to))?\b|\btranscript\b|\bwhat the user (?:said|wrote|typed|pasted|asked)\b|\buser(?:'s)? (?:messages?|prompts?|inputs?|words|last (?:message|question))\b|\b(?:messages?|questions?|words|prompts?|answers?|inputs?) (?:of|by|from) the user\b|\bsystem prompt\b|\bcontext window\b)`;
 
+/** The same in German, French, Spanish, Portuguese and Italian. Expressions are ASCII, so a letter with a mark is any other character. */
+const TAKES_ELSEWHERE = String.raw`(?<![a-z])(?:lies|lese|lesen|[^a-z\n ]ffne|nimm|kopiere|lis|lisez|lire|ouvre|ouvrez|r[^a-z\n ]cup[^a-z\n ]re[rz]?|copiez|lee|leer|lea|abre|abra|copia|leia|leggi|apri|prendi)(?![a-z])`;
+const GIVES_ELSEWHERE = String.raw`(?<![a-z])(?:senden?|schicken?|h[^a-z\n ]ngen?|f[^a-z\n ]gen?|[^a-z\n ]bermitt(?:le|eln)|[^a-z\n ]bertragen?|rufe|abruf|lade|envoie|envoyez|envoyer|ajoutez?|ajouter|transmets|transmettez|joins|joignez|env[^a-z\n ]a|enviar?|adjunt[ae]|a[^a-z\n ]ad[ae]|sube|agrega|envie|anexe|adicione|invia|allega|aggiungi|carica)(?![a-z])`;
+const PRIVATE_ELSEWHERE = String.raw`(?:\bschl[^a-z\n ]ssel|\bpassw[^a-z\n ]?o?rt|\bzugangsdaten|\bumgebungsvariablen|\bcl[^a-z\n ]s? priv|\bmots? de passe|\bidentifiants|\bvariables d'environnement|\bclaves? privad|\bcontrase[^a-z\n ]as?|\bcredenciales|\bvariables de entorno|\bchaves? privad|\bsenhas?\b|\bcredenciais|\bchiav[ei] privat|\bcredenziali)`;
+
+/** Words that only texts in these languages have. */
+const IS_ELSEWHERE =
+  /(?<![a-z])(?:und|oder|nicht|bitte|einen|puis|dans|avec|ensuite|une|luego|para|los|las|una|uma|depois|poi|nel|della|senza|sans|sem)(?![a-z])/;
+
 /** Credential files, which have the same name in all languages. */
 const CREDENTIAL_FILE =
   /(?:gh\/hosts\.ya?ml|\.ssh\/|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\/credentials|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|\.kube\/config|\.docker\/config|\.config\/gcloud|\.env\b|\.pgpass|\.gnupg|\/etc\/shadow|\blogin data\b|\bkey4\.db|\.bash_history|\.zsh_history|\bgh auth token|\bprintenv\b|\.claude\/\.credentials|\.codex\/auth)/;
@@ -43,7 +52,19 @@ export const LEAK_PATTERNS: readonly Pattern[] = [
       ),
     },
   ]),
+  ...patterns('prose', 'private', [
+    {
+      says: '',
+      find: new RegExp(`${TAKES_ELSEWHERE}[^\\n]{0,160}(?:${PRIVATE}|${PRIVATE_ELSEWHERE})`, 'g'),
+      also: IS_ELSEWHERE,
+    },
+  ]),
   ...patterns('prose', 'gives-away', [
+    {
+      says: '',
+      find: new RegExp(String.raw`${GIVES_ELSEWHERE}[^\n]{0,200}https?:\/\/(?!${HERE})`, 'g'),
+      also: IS_ELSEWHERE,
+    },
     {
       says: '',
       find: new RegExp(String.raw`${GIVES}[^\n]{0,200}https?:\/\/(?!${HERE})`, 'g'),
@@ -70,7 +91,7 @@ export const LEAK_PATTERNS: readonly Pattern[] = [
     {
       says: '',
       evenDenied: true,
-      find: /\bnicht (?:erw[^a-z\n]hn|mitteil|melde|anzeig|sagen|zeigen)|\berw[^a-z\n]hne (?:\w{1,12} ){0,4}nicht|\bohne (?:[^ \n]{1,14} ){0,4}zu (?:fragen|erw|sagen|informieren)|\bsans (?:le |en |l')?(?:mentionner|dire|signaler|informer|parler|demander|pr[^a-z\n]venir)|\bne (?:le |la |lui )?(?:mentionne|dis|dites|signale|parle|montre|pr[^a-z\n]vien)\w{0,4} (?:pas|rien)|\b(?:no|sin) (?:lo |la |le |se lo )?(?:mencion|digas|diga|inform|avis|coment|muestr|pregunt)|\b(?:n[^a-z\n]o|sem) (?:o |a )?(?:mencion|diga|inform|avis|coment|mostr|pergunt)/g,
+      find: /\bnicht (?:erw[^a-z\n]hn|mitteil|melde|anzeig|sagen|zeigen)|\berw[^a-z\n]hne? (?:[^ .\n]{1,16} ){0,8}nicht|\b(?:sag|zeig|melde?|berichte?|verrate?) (?:[^ .\n]{1,16} ){0,6}nicht(?:s|\b)|\bohne (?:[^ \n]{1,14} ){0,4}zu (?:fragen|erw|sagen|informieren)|\bsans (?:le |en |l')?(?:mentionner|dire|signaler|informer|parler|demander|pr[^a-z\n]venir)|\bne (?:le |la |lui )?(?:mentionne|dis|dites|signale|parle|montre|pr[^a-z\n]vien)\w{0,4} (?:pas|rien)|\b(?:no|sin) (?:lo |la |le |se lo )?(?:mencion|digas|diga|inform|avis|coment|muestr|pregunt)|\b(?:n[^a-z\n]o|sem) (?:o |a )?(?:mencion|diga|inform|avis|coment|mostr|pergunt)|\b(?:non|senza) (?:lo |la |ne |glielo )?(?:menzion|dire|dirlo|dici|inform|avvis|chied|mostra)/g,
     },
   ]),
   ...patterns('prose', 'agent-file', [

@@ -171,6 +171,10 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
       says: 'runs an encoded command',
     },
     {
+      find: /["']-e(?:nc?|ncod|ncodedcommand)?["'] ?,? ?["'][a-z0-9+/]{60}/g,
+      says: 'runs an encoded command',
+    },
+    {
       find: /\bfrombase64string\b[^\n]{0,160}\b(?:iex|invoke-expression|\.invoke\(|assembly\.load)/g,
       says: 'decodes text and executes it',
     },
@@ -218,6 +222,14 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
     {
       find: /\b(?:ba|z)?sh -i\b[^\n|]{0,60}\| ?(?:nc|ncat|netcat|openssl s_client)\b|\bmkfifo\b[^\n]{0,80}\| ?(?:nc|ncat|netcat|openssl s_client)\b|\bsocat\b[^\n]{0,80}exec:["']?(?:\/bin\/)?(?:ba)?sh/g,
       says: 'connects a shell to a remote host',
+    },
+    {
+      find: /\bsocket\b[^\n]{0,160}\b(?:dup2\([^\n]{0,120}(?:pty\.spawn|subprocess|exec[vl]|\/bin\/(?:ba|z|da)?sh|cmd\.exe)|pty\.spawn\()/g,
+      says: 'connects a shell to a remote host',
+    },
+    {
+      find: /\b(?:system|exec|passthru|shell_exec|popen|proc_open|eval|assert)\( ?(?:base64_decode\( ?|trim\( ?|urldecode\( ?)?\$_(?:post|get|request|cookie|server)\b/g,
+      says: 'executes what a request says',
     },
     {
       severity: 'high',
