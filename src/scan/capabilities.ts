@@ -6,7 +6,7 @@ import { printable } from '#core';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import type { ScannedFile } from './combined-rules.ts';
 import type { Hit } from './match.ts';
-import { hostsIn, isOwnHost, LOCAL_HOST } from './owners.ts';
+import { hostsIn, isOnlyNamed, isOwnHost, LOCAL_HOST } from './credential-use.ts';
 import { isDocument } from './passages.ts';
 import { SUBJECTS } from './patterns/capabilities.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from './patterns/running.ts';
@@ -32,13 +32,6 @@ const DATA =
 const COMMENT = /^(?:#(?!!)|\/\/|\/?\*|--|<#|rem |"""|''')/i;
 const PRINTS =
   /^(?:[\w.]{0,20}(?:echo|print|printf|puts|say|write-(?:host|output|error|warning)|log|info|warn|warning|error|fail|die|raise|throw|help|append|push|usage)\w{0,10}\b|["'`f]["'`]|["'`]|[-*|] )/i;
-/** The question whether a file exists, the path of a key for a program that uses it, and a path on another machine. */
-const NAMES_ONLY =
-  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|\bcopy|\bfor \w{1,40} in [([]|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|\b(?:ssh|scp|sftp|rsync|curl|ansible\w{0,9}|mosh|git|gcloud|aws)\b[^|]{0,200} (?:-i|-e|--cert|--key|--private-key|--ssh-key|-o ?identityfile=?|--netrc-file|--kubeconfig) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh (?![^|;]{0,200}(?:\$\(|<|`))[^|;]{1,200}\.ssh\/|\bssh-(?:keygen|add|copy-id)\b|\b(?:key_filename|identity_?file|private_?key_?(?:path|file)|ssh_key_path)["']? ?[:=(]/i;
-const ASSIGNED = /^(?:(?:export|local|readonly|const|let|var|my|our) )*\$?([a-z_]\w{0,60}) ?=(?!=)/i;
-/** Before the name of a variable: what uses a key and does not read it. */
-const AS_IDENTITY =
-  /(?:\s(?:-i|--key|--cert|--private-key|--ssh-key|--identity(?:-file)?)[ =]?|\bidentityfile[ =]|\b(?:key_filename|private_?key_?(?:path|file)|identity_?file)["']? ?[:=] ?|(?:\[|\btest) -[defrs] |\bssh-keygen [^|;\n]{0,80}-f |\bssh-add (?:-\S{1,20} )?|\bchmod [\w+]{1,5} |\b(?:exists(?:sync)?|is_?file)\( ?)["']?\$?\{?$/i;
 /** The expression that a command searches for. */
 const SEARCHED = /\b(?:[efz]?grep|rg|ag|ack)(?: -[\w-]{1,30})* (?:'[^'\n]{0,400}'|"[^"$`\n]{0,400}")/g;
 const REDIRECTS = />>? ?["']?[~$/\w.]/;
@@ -112,29 +105,12 @@ function isRun({ passage: { kind, text }, excerpt }: Hit): boolean {
   return rest === text || rest.includes(excerpt.slice(1, -1));
 }
 
-/** A variable with the path of a key, which is used only to log in. */
-function isIdentity(assignment: string, text: string): boolean {
-  const name = ASSIGNED.exec(assignment)?.[1];
-  if (name === undefined) return false;
-  const uses = [...text.matchAll(new RegExp(String.raw`(?<![\w.-])${name}\b(?! ?=(?!=))`, 'g'))].filter(
-    ({ index }) => !/^ *(?:#|\/\/)/.test(text.slice(text.lastIndexOf('\n', index) + 1, index)),
-  );
-  return (
-    uses.length > 0 &&
-    uses.every(
-      ({ index }) =>
-        AS_IDENTITY.test(text.slice(Math.max(0, index - 120), index)) || text.startsWith('.pub', index + name.length),
-    )
-  );
-}
-
 /** A script takes what is the user's, and it or one that it works with reaches another host. */
 function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
   const taken = script.hits.filter(
     ({ means, says, passage }) =>
       means === 'takes' &&
-      !NAMES_ONLY.test(passage.text) &&
-      !isIdentity(passage.text, script.file.text) &&
+      !isOnlyNamed(passage.text, script.file.text) &&
       !(SUBJECTS.get(says)?.named.test(skill.instructions) ?? false),
   );
   if (taken.length === 0) return [];

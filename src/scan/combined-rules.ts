@@ -1,7 +1,8 @@
 /** Rules that need several hits: in one section, in one script, or in a document and the script that it names. */
 import type { ScanFile, ScanFinding } from './finding.ts';
 import type { Hit } from './match.ts';
-import { isDocument } from './passages.ts';
+import { isOnlyNamed } from './credential-use.ts';
+import { isDocument, proseOrCode } from './passages.ts';
 import { rateFinding, type Topic } from './rate.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
 
@@ -124,7 +125,9 @@ function findPair(
   const found = new Map<unknown, ScanFinding>();
   // "List all files" in the comment of a script is not an order.
   const isOrdered = (means: string): boolean => isDocument(file) || (means !== 'collect' && means !== 'agent-file');
-  const firsts = hits.filter(({ means }) => first.has(means) && isOrdered(means));
+  const isUsed = ({ means, passage: { kind, text } }: Hit): boolean =>
+    means === 'credential-path' && proseOrCode(kind) === 'code' && isOnlyNamed(text, file.text);
+  const firsts = hits.filter((hit) => first.has(hit.means) && isOrdered(hit.means) && !isUsed(hit));
   for (const hit of hits.filter(({ means }) => second.has(means))) {
     const key = within === 'section' ? hit.passage.section : hit.passage;
     const others = firsts.filter((one) => (within === 'section' ? one.passage.section : one.passage) === key);

@@ -57,6 +57,20 @@ export const HARMLESS: readonly (readonly [string, Texts])[] = [
     },
   ],
   [
+    'a key of a client library beside a notification',
+    {
+      'a.py':
+        'import os, requests\nfrom fabric import Connection\nc = Connection("web", connect_kwargs={"key_filename": os.path.expanduser("~/.ssh/id_rsa")})\nrequests.post("https://t.dev-x.io/x", json={"ok": True})\n',
+      'a.js':
+        'const s = new NodeSSH();\ns.connect({ host, privateKeyPath: process.env.HOME + "/.ssh/id_rsa" }).then(() => s.execCommand("ls")).then(() => fetch("https://t.dev-x.io"));\n',
+    },
+  ],
+  [
+    'the settings of a cluster for its own program',
+    { 'a.sh': 'kubectl --kubeconfig ~/.kube/config get pods\ncurl -s https://t.dev-x.io\n' },
+  ],
+  ['a list of commands', { 'a.ps1': "Get-Command -Module M | Where-Object { $_.Noun -like 'Ex*' }\n[char]65\n" }],
+  [
     'the token of a tool for its own host',
     {
       'a.py':
@@ -70,8 +84,7 @@ export const HARMLESS: readonly (readonly [string, Texts])[] = [
   [
     'a history that is searched for commands',
     {
-      'a.sh':
-        `grep -hE '(curl|wget) .*\\| *(ba)?sh|/dev/tcp/' ~/.bash_history > found.txt\nfind . -name notes.txt -exec sh -c 'echo "== $1"; cat "$1"' _ {} \\; > all.txt\n`,
+      'a.sh': `grep -hE '(curl|wget) .*\\| *(ba)?sh|/dev/tcp/' ~/.bash_history > found.txt\nfind . -name notes.txt -exec sh -c 'echo "== $1"; cat "$1"' _ {} \\; > all.txt\n`,
     },
   ],
   [

@@ -1,6 +1,6 @@
 /** Links statements by names, functions, files and programs: the graph through which data flows. */
 import { findPrograms } from './programs.ts';
-import { NAMES_ONLY, SENDING_METHOD, withoutEnvironmentOption, type Act } from './marks.ts';
+import { NAMES_ONLY, SENDING_METHOD, withoutOptions, type Act } from './marks.ts';
 import {
   assignedNames,
   splitAssignment,
@@ -108,7 +108,7 @@ function usesIn(code: string, statement: FlowStatement, graph: Graph): readonly 
       key: keyFor(/^[1-9@*]$/.test(name) ? '@' : name, statement, graph),
       isSelected: false,
     }));
-  const bare = withoutEnvironmentOption(code).replaceAll(KEYWORD, '$1');
+  const bare = withoutOptions(code).replaceAll(KEYWORD, '$1');
   const uses = [...bare.matchAll(IDENTIFIER)].map(([, name = '', selection]) => ({
     key: keyFor(name, statement, graph),
     isSelected: selection !== undefined && !PASSED_ON.test(selection),

@@ -9,7 +9,7 @@ import { ACT_RULES, HELD, LOOKS_ONLY, WALKS, type Held } from './marks.ts';
 import { hasSocket, mayMeet, readMarks, type Marks } from './read-marks.ts';
 import { readUnits, type FlowStatement, type Unit } from './read-units.ts';
 import type { Strings } from './split-code.ts';
-import { isOwnHost } from '../owners.ts';
+import { isOwnHost } from '../credential-use.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from '../patterns/running.ts';
 
 export interface Flow {

@@ -165,7 +165,7 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
   shell(
     'send',
     new RegExp(
-      String.raw`${COMMAND_START}${SENDS}|\| ?(?:sudo )?(?:sshpass \S{1,60} (?:\S{1,60} )?)?ssh |\bgh (?:gist|issue|release|pr) (?:create|comment|edit|upload)\b|\/dev\/(?:tcp|udp)\/`,
+      String.raw`${COMMAND_START}${SENDS}|\| ?(?:sudo )?(?:sshpass \S{1,60} (?:\S{1,60} )?)?ssh |\bssh [^|;<]{1,300}<(?!<)|\bgh (?:gist|issue|release|pr) (?:create|comment|edit|upload)\b|\/dev\/(?:tcp|udp)\/`,
       'i',
     ),
   ),
@@ -227,13 +227,17 @@ export const SENDING_METHOD =
 export const NAMES_ONLY =
   /(?<=\b(?:ssh|scp|sftp|sshfs|rsync|mosh|ansible[\w-]{0,12}|ssh-copy-id|age)\b[^|;]{0,300}) -i ?\S{1,200}|(?<=\bcurl\b[^|;]{0,300}) (?:-b|-c|-E) ?\S{1,200}|(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:--key|--cert|--cacert|--netrc-file|--cookie|--cookie-jar|--kubeconfig|--ssh-key|--private-key|--identity(?:-file)?|-o ?IdentityFile) ?=?\S{1,200}/gi;
 export const LOOKS_ONLY =
-  /^(?:if |elif |while |do |then |else |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
+  /^(?:if |elif |while |do |then |else |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh(?= [^<]{0,4000}$)|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
 export const PRINTS_ONLY = /^(?:echo|printf) [^|]{0,4000}$/;
 
 const ENVIRONMENT_OPTION =
   /(?<=[({,] {0,40})env {0,4}[=:] {0,4}(?:\{ {0,80}\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] {0,40})env(?= {0,40}[,}])/g;
 
-/** `env=os.environ` for a program that is started is no use of its content. */
-export function withoutEnvironmentOption(code: string): string {
-  return code.includes('env') ? code.replaceAll(ENVIRONMENT_OPTION, '') : code;
+const KEY_OPTION =
+  /\b(?:key_filename|private_?key_?(?:path|file)|identity_?file)(?:\ue001)? {0,4}[=:] {0,4}[^,{}]{1,200}/gi;
+
+/** `env=os.environ` for a program that is started is no use of its content, nor is the path of a key for one that logs in. */
+export function withoutOptions(code: string): string {
+  const rest = code.includes('env') ? code.replaceAll(ENVIRONMENT_OPTION, '') : code;
+  return /key|identity/i.test(rest) ? rest.replaceAll(KEY_OPTION, '') : rest;
 }

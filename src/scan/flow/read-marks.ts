@@ -9,12 +9,12 @@ import {
   NAMES_ONLY,
   PRINTS_ONLY,
   STARTED_SEND,
-  withoutEnvironmentOption,
+  withoutOptions,
   type Act,
   type Held,
   type MarkRule,
 } from './marks.ts';
-import { METADATA_HOST } from '../owners.ts';
+import { METADATA_HOST } from '../credential-use.ts';
 import type { FlowStatement, Unit } from './read-units.ts';
 import { TOKEN, type Language, type Strings } from './split-code.ts';
 
@@ -52,15 +52,15 @@ const TEXT_RULES = HELD_RULES.filter((one) => one.in === 'text');
 export function readMarks(statement: FlowStatement, strings: Strings): MarkedStatement {
   const { unit, code, written, left } = statement;
   const isShell = unit.language === 'shell';
-  const plain = isShell ? code.replaceAll(NAMES_ONLY, ' ') : withoutEnvironmentOption(code);
-  const texts = isShell ? [] : [...code.matchAll(TOKENS)].map(([, index]) => strings[Number(index)] ?? '');
+  const plain = isShell ? code.replaceAll(NAMES_ONLY, ' ') : withoutOptions(code);
+  const texts = isShell ? [] : [...plain.matchAll(TOKENS)].map(([, index]) => strings[Number(index)] ?? '');
   const words = isShell
     ? plain.split(/[\s=@'"<>|();,:`]+/)
     : texts.flatMap((text) => (/[\s'"@<>|;]/.test(text) ? [text, ...text.split(/[\s'"@<>|;]+/)] : [text]));
   const acts = new Set<Act>();
   const direct: Marks = new Map();
   const rules = CODE_RULES[unit.language];
-  const sources = isShell || written === code ? [plain] : [plain, withoutEnvironmentOption(written)];
+  const sources = isShell || written === code ? [plain] : [plain, withoutOptions(written)];
   for (const source of sources) {
     if (rules === undefined || !rules.any.test(source)) continue;
     for (const { mark, find } of rules.acts) if (!acts.has(mark) && find.test(source)) acts.add(mark);

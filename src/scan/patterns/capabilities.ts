@@ -175,7 +175,7 @@ const EVALUATES: readonly RegExp[] = [
   /\b__builtins__(?:\.__dict__)?\[|\bbuiltins\.__dict__|\bgetattr\( ?(?:builtins|__builtins__|os|subprocess|sys|importlib)\b|\b(?:globals|locals)\(\) ?\[ ?(?!["'])|\b(?:__import__|import_module)\( ?(?!["'])|\bobject\.const_get\(|\bkernel\.(?:send|method)|\b(?:globalthis|window|global)\[ ?(?!["'])/g,
   /\bnew function\(|(?<![\w.$])function\( ?["'`](?:return|\w{1,20}["'`],)|\.constructor\)? ?\(|\bvm\.(?:runin\w{1,20}|compilefunction|script)\b|\b_compile\(/g,
   /\b(?:instance|class|module)_eval\b|\beval (?:\$|\(|(?:un)?pack\b|decode_base64|join\b|reverse\b|scalar\b|uudecode)|\beval\{? ?\$|\bassert\( ?\$|\bcreate_function\(|\bcall_user_func(?:_array)?\( ?\$|\bpreg_replace\([^\n]{0,80}\/e["']|\bsend\( ?\w{1,40}[^\n]{0,40}\.(?:reverse|tr|pack|unpack)|\bloadstring\(/g,
-  /(?<![\w-])iex\b|\binvoke-expression\b|\bscriptblock\]::create|[&.] ?\( ?(?:\$|["'][\w-]{1,12}["'] ?[+-]|\[|-join)|\bassembly\]::load|\badd-type\b[^\n]{0,40}\$|["']& ?["'] ?\+ ?\$|\bget-command\b[^\n]{0,120}(?:\bnoun\b|\.where\(|-like ["'][\w*?]{1,8}\*)/g,
+  /(?<![\w-])iex\b|\binvoke-expression\b|\bscriptblock\]::create|[&.] ?\( ?(?:\$|["'][\w-]{1,12}["'] ?[+-]|\[|-join)|\bassembly\]::load|\badd-type\b[^\n]{0,40}\$|["']& ?["'] ?\+ ?\$|\bget-command\b[^\n]{0,160}\[\d\]|[&.] ?\( ?(?:get-command|gcm)\b/g,
   // A program whose name is the result of a function.
   /\bexec\.command\( ?(?!["'`]|os\.|filepath\.|path\.|fmt\.)\w{1,40}\(|\bcommand::new\( ?(?!["'&]|std|env)\w{1,40}\(/g,
 ];

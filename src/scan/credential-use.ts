@@ -1,4 +1,4 @@
-/** Where credentials belong: sent there, they are used and not given away. */
+/** Uses of credentials that give nothing away: to log in with a key, and to send a token to the service that it belongs to. */
 
 /** A name of this machine, or one of documentation. */
 export const LOCAL_HOST =
@@ -46,4 +46,33 @@ export function isOwnHost(secret: string, hosts: readonly string[], text: string
   const isOwn = (host: string): boolean => LOCAL_HOST.test(host) || owner?.hosts?.test(host) === true;
   if (hosts.length > 0) return hosts.every(isOwn);
   return owner?.variable?.test(text) === true && hostsIn(text).every((host) => isOwn(host) || /^[{$]/.test(host));
+}
+
+/** The question whether a file exists, the path of a key for a program that uses it, and a path on another machine. */
+const NAMES_ONLY =
+  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|\bcopy|\bfor \w{1,40} in [([]|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|(?:\b(?:ssh|scp|sftp|rsync|ansible\w{0,9}|mosh)\b[^|]{0,200} (?:-i|-e)| (?:--cert|--key|--private-key|--ssh-key|--identity(?:-file)?|--client-(?:cert|key)|--netrc-file|--kubeconfig|-o ?identityfile)) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh (?![^|;]{0,200}(?:\$\(|<|`))[^|;]{1,200}\.ssh\/|\bssh-(?:keygen|add|copy-id)\b|\b(?:key_filename|identity_?file|private_?key_?(?:path|file)|ssh_key_path)["']? ?[:=(]/i;
+const ASSIGNED = /^(?:(?:export|local|readonly|const|let|var|my|our) )*\$?([a-z_]\w{0,60}) ?=(?!=)/i;
+/** Before the name of a variable: what uses a key and does not read it. */
+const AS_IDENTITY =
+  /(?:\s(?:-i|--key|--cert|--private-key|--ssh-key|--identity(?:-file)?)[ =]?|\bidentityfile[ =]|\b(?:key_filename|private_?key_?(?:path|file)|identity_?file)["']? ?[:=] ?|(?:\[|\btest) -[defrs] |\bssh-keygen [^|;\n]{0,80}-f |\bssh-add (?:-\S{1,20} )?|\bchmod [\w+]{1,5} |\b(?:exists(?:sync)?|is_?file)\( ?)["']?\$?\{?$/i;
+
+/** Whether a passage names a key and does not read it. `text` is its file. */
+export function isOnlyNamed(passage: string, text: string): boolean {
+  return NAMES_ONLY.test(passage) || isIdentity(passage, text);
+}
+
+/** A variable with the path of a key, which is used only to log in. */
+function isIdentity(assignment: string, text: string): boolean {
+  const name = ASSIGNED.exec(assignment)?.[1];
+  if (name === undefined) return false;
+  const uses = [...text.matchAll(new RegExp(String.raw`(?<![\w.-])${name}\b(?! ?=(?!=))`, 'g'))].filter(
+    ({ index }) => !/^ *(?:#|\/\/)/.test(text.slice(text.lastIndexOf('\n', index) + 1, index)),
+  );
+  return (
+    uses.length > 0 &&
+    uses.every(
+      ({ index }) =>
+        AS_IDENTITY.test(text.slice(Math.max(0, index - 120), index)) || text.startsWith('.pub', index + name.length),
+    )
+  );
 }
