@@ -8,6 +8,7 @@ import type { ScannedFile } from './combined-rules.ts';
 import type { Hit } from './match.ts';
 import { hostsIn, isOnlyNamed, isOwnHost, LOCAL_HOST } from './credential-use.ts';
 import { isDocument } from './passages.ts';
+import { hasOnlyLocalSockets } from './flow/marks.ts';
 import { SUBJECTS } from './patterns/capabilities.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from './patterns/running.ts';
 import { rateFinding, type Topic } from './rate.ts';
@@ -255,6 +256,7 @@ function findPair(
   const { path, text } = script.file;
   if (named?.test(skill.instructions) === true) return [];
   if (isGuess === true && (FOLLOWED.test(path) || FOLLOWED_PROGRAM.test(text))) return [];
+  if (rule === 'reverse-shell' && hasOnlyLocalSockets(text)) return [];
   const hit = script.hits.find(({ means }) => means === first);
   const other = script.hits.find(({ means }) => means === second);
   if (hit === undefined || other === undefined) return [];

@@ -125,7 +125,13 @@ export const HARMLESS: readonly (readonly [string, Texts])[] = [
     'a server that a local socket asks',
     {
       'a.py':
-        'import socket, subprocess\np = subprocess.Popen(["gopls"], stdin=subprocess.PIPE)\ns = socket.socket(socket.AF_UNIX)\nwhile True:\n    p.stdin.write(s.recv(100))\n',
+        'import socket, subprocess\np = subprocess.Popen(["gopls"], stdin=subprocess.PIPE)\nos.dup2(null, 0)\ns = socket.socket(socket.AF_UNIX)\nwhile True:\n    p.stdin.write(s.recv(100))\n',
+    },
+  ],
+  [
+    'an answer to a question',
+    {
+      'SKILL.md': `${HEAD}You are now an expert in tables.\n\n- If they ask a question, answer it from your findings.\n`,
     },
   ],
   ['settings of an agent that loosen nothing', { 'a.sh': `jq '.model = "opus"' ~/.claude/settings.json > s.json\n` }],

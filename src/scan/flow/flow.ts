@@ -5,7 +5,7 @@
 import type { ScanFile } from '../finding.ts';
 import type { RuleId } from '../rules.ts';
 import { groupByName, linkUnit, toNode, type Node } from './build-graph.ts';
-import { ACT_RULES, HELD, LOOKS_ONLY, WALKS, type Held } from './marks.ts';
+import { ACT_RULES, HELD, hasOnlyLocalSockets, LOOKS_ONLY, WALKS, type Held } from './marks.ts';
 import { hasSocket, mayMeet, readMarks, type Marks } from './read-marks.ts';
 import { readUnits, type FlowStatement, type Unit } from './read-units.ts';
 import type { Strings } from './split-code.ts';
@@ -228,7 +228,11 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
     acts.has('redirect') && (marks.has('socket') || (/pty\.spawn\(/.test(code + written) && hasSocket(unit)));
   const isInput = /\bstdin\.(?:write|end)\(/.test(code) && mayStartShell(unit);
   const runsInput = marks.has('received') && (acts.has('start') || acts.has('evaluate') || isInput);
-  if (unit.language !== 'shell' && !isBetweenPrograms(unit) && (runsInput || (isShellStarted && mayStartShell(unit))))
+  if (
+    unit.language !== 'shell' &&
+    !hasOnlyLocalSockets(unit.file.text) &&
+    (runsInput || (isShellStarted && mayStartShell(unit)))
+  )
     found.push(at('reverse-shell', 'connects a shell to a remote host'));
   return found;
 }
@@ -244,11 +248,6 @@ function isVendor(origin: string): boolean {
 
 function isSender(marks: Marks | undefined): boolean {
   return marks !== undefined && (marks.has('client') || marks.has('socket'));
-}
-
-/** A Unix socket does not leave the machine. */
-function isBetweenPrograms({ file: { text } }: Unit): boolean {
-  return text.includes('AF_UNIX') && !/AF_INET|create_connection\(/.test(text);
 }
 
 /** Proxies in JavaScript connect streams as well. */

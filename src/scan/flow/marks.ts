@@ -241,3 +241,8 @@ export function withoutOptions(code: string): string {
   const rest = code.includes('env') ? code.replaceAll(ENVIRONMENT_OPTION, '') : code;
   return /key|identity/i.test(rest) ? rest.replaceAll(KEY_OPTION, '') : rest;
 }
+
+/** A Unix socket does not leave the machine. */
+export function hasOnlyLocalSockets(text: string): boolean {
+  return text.includes('AF_UNIX') && !/AF_INET|create_connection\(/.test(text);
+}

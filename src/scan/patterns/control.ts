@@ -146,7 +146,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   ]),
   ...patterns('prose', 'deceive-user', [
     {
-      find: /\b(?:if|when|should)\b[^.\n]{0,40}\b(?:asks?|asked|inquires?|wonders?)\b[^.\n]{0,90}\b(?:(?:always )?(?:respond|reply|answer|say|claim|state|insist) (?:that )?(?:it|you|this|no|the skill|there)|deny|denies|refuse to (?:say|reveal|disclose)|pretend|lie|change the subject)\b/g,
+      find: /\b(?:if|when|should)\b[^.\n]{0,40}\b(?:asks?|asked|inquires?|wonders?)\b[^.\n]{0,90}\b(?:(?:always )?(?:respond|reply|say|claim|state|insist) (?:that )?(?:it|you|this|no|the skill|there)|answer (?:that (?:it|you|this)|you|no|(?:that )?the skill|(?:that )?there)|deny|denies|refuse to (?:say|reveal|disclose)|pretend|lie|change the subject)\b/g,
       unless:
         /\b(?:you don't know|you do not know|not sure|cannot find|outside (?:the )?scope|medical advice|legal advice)\b/,
       says: 'prepares an answer for suspicious questions',
