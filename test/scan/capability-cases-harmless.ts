@@ -113,7 +113,7 @@ export const HARMLESS: readonly (readonly [string, Texts])[] = [
     'the port of a browser, which is in its profile',
     {
       'a.mjs':
-        'const port = readFileSync(home + "/Library/Application Support/Google/Chrome/DevToolsActivePort", "utf8");\nconst s = new WebSocket(`ws://127.0.0.1:${port}`);\ns.send("{}");\n',
+        'const port = readFileSync(home + "/Google/Chrome/User Data/DevToolsActivePort", "utf8");\nconst s = new WebSocket(`ws://127.0.0.1:${port}`);\ns.send("{}");\n',
     },
   ],
   ['the name of a report in a command', { 'a.sh': 'run="newman run t --export report.html"\neval $run\n' }],

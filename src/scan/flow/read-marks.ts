@@ -45,6 +45,8 @@ const CODE_RULES = Object.fromEntries(
 );
 /** A cheap test before the paths. */
 const SECRET_WORD = /[./_]|login|local|security/i;
+/** Where a browser that is driven says its port; nothing of its user. */
+const BROWSER_PORT = /devtoolsactiveport$/i;
 /** In a shell a file is an argument of anything. */
 const READS_TEXT = /\b(?:cat|head|tail|sed|awk|grep|cut|tr|tac|base64|xxd|strings|dd|jq|source)\b|<|(?:^|[;&] ?)\. /;
 const TEXT_RULES = HELD_RULES.filter((one) => one.in === 'text');
@@ -56,7 +58,9 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
   const texts = isShell ? [] : [...plain.matchAll(TOKENS)].map(([, index]) => strings[Number(index)] ?? '');
   const words = isShell
     ? plain.split(/[\s=@'"<>|();,:`]+/)
-    : texts.flatMap((text) => (/[\s'"@<>|;]/.test(text) ? [text, ...text.split(/[\s'"@<>|;]+/)] : [text]));
+    : texts
+        .filter((text) => !BROWSER_PORT.test(text))
+        .flatMap((text) => (/[\s'"@<>|;]/.test(text) ? [text, ...text.split(/[\s'"@<>|;]+/)] : [text]));
   const acts = new Set<Act>();
   const direct: Marks = new Map();
   const rules = CODE_RULES[unit.language];
@@ -71,7 +75,7 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
   if (words.some((word) => METADATA_LOGIN.test(word)) && METADATA_HOST.test(unit.file.text))
     direct.set('secret', 'the cloud credentials of this machine');
   for (const { mark, find } of words.some((one) => SECRET_WORD.test(one)) ? TEXT_RULES : []) {
-    const word = words.find((one) => find.test(one) && !/^\/\/|:\/\/|devtoolsactiveport$/i.test(one));
+    const word = words.find((one) => find.test(one) && !one.startsWith('//') && !one.includes('://'));
     if (word !== undefined) direct.set(mark, mark === 'path' ? quoted(barePath(word), 60) : NAMES[mark]);
   }
   if (/^\{.*\}$/s.test(left.replace(/^(?:const|let|var) ?/, '')) || /\bin os\.environ$/.test(code))
