@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -42,7 +43,7 @@ for place in [project + "/sub", project + "/fixture.git", os.environ["OUTPUT_DIR
 attempt(write, project + "/sub/.GIT/config", config)
 # A folder takes its mounts along when it is renamed, and another one takes its place.
 attempt(os.rename, project + "/lib", project + "/moved-lib")
-places = [project + "/lib", os.fsencode(project) + b"/\\xff\\xfe", project + "/closed"]
+places = [project + "/lib", os.fsencode(project) + b"/\\xff\\xfe", project + "/closed", project + "/fixed"]
 for place in places:
     place = os.fsencode(place)
     attempt(os.makedirs, place + b"/.git/objects"); attempt(os.makedirs, place + b"/.git/refs")
@@ -50,6 +51,7 @@ for place in places:
     attempt(write, place + b"/AGENTS.md", "of the program")
     attempt(write, place + b"/.env", "of the program")
 attempt(os.chmod, project + "/closed", 0o111)
+attempt(os.chmod, project + "/fixed", 0o555)
 # What git of the user already runs.
 for name in ["tools/hooks/pre-commit", "tools/hooks/post-commit", "storage/hooks/post-update", "tools/clean.sh", "tools/late.sh"]:
     attempt(write, project + "/" + name, "#!/bin/sh\\ntouch %s\\ncat\\n" % marker)
@@ -133,9 +135,16 @@ function git(folder: string, words: readonly string[]): string {
 
 /** What a person does next in every folder of the project. */
 function workWith({ project }: World): void {
-  const folders = ['.', 'sub', 'fixture.git', 'fixture.git.held', 'lib', 'moved-lib', 'closed', 'storage'];
-  const closed = path.join(project, 'closed');
-  if (existsSync(closed)) chmodSync(closed, 0o755);
+  const folders = ['.', 'sub', 'fixture.git', 'fixture.git.held', 'lib', 'moved-lib', 'closed', 'fixed', 'storage'];
+  for (const [name, mode] of [
+    ['closed', 0o111],
+    ['fixed', 0o555],
+  ] as const) {
+    const folder = path.join(project, name);
+    if (!existsSync(folder)) continue;
+    expect(lstatSync(folder).mode & 0o777).toBe(mode);
+    chmodSync(folder, 0o755);
+  }
   for (const name of [...folders, '$(printf "\\377\\376")'])
     for (const words of ['status', 'add a.q', 'commit --allow-empty -m x', 'late', 'push ../storage HEAD:refs/heads/x'])
       try {

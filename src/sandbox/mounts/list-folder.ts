@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { chmodSync, lstatSync, readdirSync, type Dirent } from 'node:fs';
 
-import { isSystemError, quietly } from '#platform';
+import { isSystemError } from '#platform';
 
 export interface ListedFolder {
   /** Entries whose names are UTF-8: others cannot be named in a mount. */
@@ -13,13 +13,29 @@ export interface ListedFolder {
 
 const NOTHING: ListedFolder = { entries: [], unnamed: [], isUnreadable: false };
 
-/** The entries of a folder; none if it is gone by now. A program could remove the right to list a folder of the user, so its mode is no obstacle. */
+/** The entries of a folder; none if it is gone by now. */
 export function listFolder(folder: string | Buffer): ListedFolder {
   try {
-    return readEntries(folder);
+    return withRights(folder, () => readEntries(folder));
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return error.code === 'EACCES' ? listUnreadable(folder) : NOTHING;
+    return { ...NOTHING, isUnreadable: error.code === 'EACCES' || error.code === 'EPERM' };
+  }
+}
+
+/** Does something in a folder of the user. A program could take away the rights to list or change the folder, so its mode is no obstacle. */
+export function withRights<Result>(folder: string | Buffer, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EACCES') throw error;
+  }
+  const { mode } = lstatSync(folder);
+  chmodSync(folder, 0o700);
+  try {
+    return act();
+  } finally {
+    chmodSync(folder, mode & 0o7777);
   }
 }
 
@@ -30,17 +46,4 @@ function readEntries(folder: string | Buffer): ListedFolder {
   const raw = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
   const unnamed = raw.flatMap((entry) => (!isUtf8(entry.name) && entry.isDirectory() ? [entry.name] : []));
   return { ...NOTHING, entries, unnamed };
-}
-
-function listUnreadable(folder: string | Buffer): ListedFolder {
-  const unreadable = { ...NOTHING, isUnreadable: true };
-  return quietly(() => {
-    const { mode } = lstatSync(folder);
-    chmodSync(folder, 0o700);
-    try {
-      return readEntries(folder);
-    } finally {
-      chmodSync(folder, mode & 0o7777);
-    }
-  }, unreadable);
 }

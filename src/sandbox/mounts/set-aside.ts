@@ -7,6 +7,7 @@ import path from 'node:path';
 
 import { printable, quoted, typedWord } from '#core';
 import { isSystemError, quietly, tryRealPath } from '#platform';
+import { withRights } from './list-folder.ts';
 
 export interface ProtectedEntry {
   readonly path: string;
@@ -50,8 +51,8 @@ function setOneAside(file: string, link: string | undefined): string {
     return `${printable(file)} was created by the program and not set aside`;
   const held = freeName(`${file}.held`);
   try {
-    renameSync(file, held);
-    if (link !== undefined) symlinkSync(link, file);
+    withRights(path.dirname(file), () => renameSync(file, held));
+    if (link !== undefined) withRights(path.dirname(file), () => symlinkSync(link, file));
   } catch (error) {
     return notRenamed(file, error);
   }
@@ -62,7 +63,8 @@ function setOneAside(file: string, link: string | undefined): string {
 export function setRawAside(file: Buffer): string {
   const shown = file.toString('latin1');
   try {
-    renameSync(file, Buffer.from(freeName(`${shown}.held`, 'latin1'), 'latin1'));
+    const held = Buffer.from(freeName(`${shown}.held`, 'latin1'), 'latin1');
+    withRights(Buffer.from(path.dirname(shown), 'latin1'), () => renameSync(file, held));
   } catch (error) {
     return notRenamed(shown, error);
   }
