@@ -146,7 +146,7 @@ test.each([
   const [port, outside] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${String(outside)}/`;
   const socketPath = path.join(folder, 'serve.sock');
-  const program = `process.stdin.once('data', () => require('node:http').createServer((_, answer) => answer.end('a page')).listen(${String(port)}, '127.0.0.1'))`;
+  const program = `process.stdin.on('end', () => process.exit()); process.stdin.once('data', () => require('node:http').createServer((_, answer) => answer.end('a page')).listen(${String(port)}, '127.0.0.1'))`;
   const [command = '', ...args] = servingCommand(socketPath, port, isInImage);
   const child = spawn(command, [...args, process.execPath, '-e', program], {
     stdio: ['pipe', 'ignore', 'inherit'],
