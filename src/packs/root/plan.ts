@@ -38,7 +38,7 @@ interface RemoveChange {
   readonly type: 'remove';
   readonly name: string;
   readonly to: 'trash' | 'nowhere';
-  /** Also deletes a skill that `install` did not create, and removes a folder or link that is none. */
+  /** Also deletes a skill that `install` did not create, and removes a folder or link that is not a skill. */
   readonly force?: boolean;
 }
 
@@ -178,7 +178,7 @@ function refuseMissing(handle: RootHandle, { from: below, lock }: PlannedChange 
     throw refused('source/changed', `the folder ${quoted(displayPath(handle, below), 200)} does not exist`);
 }
 
-/** What the user names goes to the trash, whoever put the skill there: `restore` brings it back. */
+/** A skill that the user names goes to the trash, also one that was placed by hand: `restore` brings it back. */
 function refuseRemove(handle: RootHandle, lock: LockFile, { name, to, force = false }: RemoveChange): void {
   if (lock.skills.has(name)) return;
   const place = path.join(handle.path, name);

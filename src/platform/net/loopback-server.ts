@@ -93,7 +93,10 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
   }
 }
 
-/** Answers at most `limit` requests at a time, and none whose sender is unclear: Node uses the first of several headers, and a proxy in front may have used another. */
+/**
+ * Answers at most `limit` requests at a time. Refuses repeated Host and Authorization headers: Node uses the first one, and a proxy in front may
+ * have used another.
+ */
 export function acceptRequests(
   server: Server,
   limit: number,

@@ -149,9 +149,9 @@ function search(
         found.unnamed.push(...protectedBelow(Buffer.concat([Buffer.from(`${place}/`), name]), isProtected));
     for (const entry of entries) {
       count += 1;
-      if (count > MAX_ENTRIES) throw tooLarge(source, `it has more than ${String(MAX_ENTRIES)} files`);
+      if (count > MAX_ENTRIES) throw notMountable(source, `it has more than ${String(MAX_ENTRIES)} files`);
       if (found.hidden.length + found.protected.length >= MAX_COVERED)
-        throw tooLarge(
+        throw notMountable(
           source,
           `more than ${String(MAX_COVERED)} of its files hold secrets or are run or obeyed by other tools`,
         );
@@ -228,7 +228,7 @@ function protectedBelow(folder: Buffer, isProtected: (relative: string) => boole
 
 function refuseUnnamed(source: string, { unnamed: [file] }: Found): void {
   if (file !== undefined)
-    throw tooLarge(
+    throw notMountable(
       source,
       `no mount can protect ${quoted(file.toString('latin1'), 200)}, because the name of its folder is not UTF-8`,
     );
@@ -268,7 +268,7 @@ function coverSecondNames(
   let count = 0;
   for (const file of filesBelow(source, (name) => hidden.some(({ path: each }) => each === name))) {
     count += 1;
-    if (count > MAX_ENTRIES) throw tooLarge(source, `it has more than ${String(MAX_ENTRIES)} files`);
+    if (count > MAX_ENTRIES) throw notMountable(source, `it has more than ${String(MAX_ENTRIES)} files`);
     const inode = known.has(file) ? undefined : linkedInode(path.join(source, file));
     if (inode === undefined) continue;
     if (secrets.has(inode)) hidden.push({ path: file, isFolder: false });
@@ -276,7 +276,7 @@ function coverSecondNames(
   }
 }
 
-function tooLarge(source: string, reason: string): SkillError<'policy/refused'> {
+function notMountable(source: string, reason: string): SkillError<'policy/refused'> {
   return new SkillError({
     code: 'policy/refused',
     message: `the folder ${quoted(source, 200)} cannot be mounted: ${reason}`,

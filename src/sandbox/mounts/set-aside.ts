@@ -42,7 +42,7 @@ export function setAside(source: string, before: ProtectedEntries, after: Protec
 
 function movedText(source: string, old: ProtectedEntry, entry: ProtectedEntry): string {
   const [from, to] = [old.path, entry.path].map((name) => printable(path.join(source, name)));
-  return `the program moved ${String(from)}, which other tools run or obey or which is secret, to ${String(to)} with its folder`;
+  return `the program moved ${String(from)}, which is protected, to ${String(to)} with its folder`;
 }
 
 function setOneAside(file: string, link: string | undefined): string {
