@@ -1,21 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+import { existsSync } from 'node:fs';
 
 import { PACKAGES, PROGRAMS, has, probeAll } from './needs.ts';
 import { stopSharedEngine } from './sandbox/docker-engine.ts';
 
-/** Makes the cache folder that the commands of this run share, and installs missing programs if SKILLWRIGHT_TEST_INSTALL=1. */
+/** Installs missing programs if SKILLWRIGHT_TEST_INSTALL=1, and stops the container engine that the tests shared. */
 export function setup(): () => Promise<void> {
   probeAll();
   if (process.env['SKILLWRIGHT_TEST_INSTALL'] === '1' && installMissing()) probeAll();
-  const cache = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-cache-'));
-  // Read by test/cli/run-cli.ts.
-  process.env['TEST_CACHE_DIR'] = cache;
   return async () => {
-    await stopSharedEngine(cache);
-    rmSync(cache, { recursive: true, force: true });
+    const cache = process.env['TEST_CACHE_DIR'];
+    if (cache !== undefined) await stopSharedEngine(cache);
   };
 }
 

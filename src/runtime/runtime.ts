@@ -161,6 +161,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     base: await temporaryFolder(surroundings.env, surroundings.home),
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
     cacheDir,
+    probed: new Map(),
     project: surroundings.cwd,
     records: recordFolders(surroundings.cwd, loaded.config.runs?.directory),
     engine: surroundings.env['DOCKER_HOST'],

@@ -50,7 +50,7 @@ export async function cli(
   const status = await main({
     words: ['--cwd', cwd, ...words],
     streams: { stdout: stream((text) => (out += text)), stderr: stream((text) => (err += text)) },
-    env,
+    env: { ...SHARED_CACHE, ...env },
     signal: new AbortController().signal,
   });
   return { status, out, err };

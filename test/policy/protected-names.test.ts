@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtInRules, hiddenNames, isSecretPath, writeProtection } from '../../src/policy/protected-names.ts';
@@ -7,6 +6,7 @@ import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import { isRule, readRule } from '../../src/policy/policy-rule.ts';
 import { matchHiddenNames, secretDocuments } from '../../src/sandbox/mounts/hidden-names.ts';
 import type { Access } from '../../src/policy/access.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 const origin = { layer: 'built-in', where: '' } as const;
 const everything = [readRule('*', { effect: 'allow', origin })].filter(isRule);
@@ -157,7 +157,7 @@ describe('secrets', () => {
     ['an account without a key', '{"type": "service_account"}', false],
     ['other settings', '{"type": "module", "private_key": "x"}', false],
   ])('%s is recognised by its content', (_, text, isSecret) => {
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'document-')), 'any-name.JSON');
+    const file = path.join(scratch(), 'any-name.JSON');
     writeFileSync(file, text);
     const isDocument = secretDocuments(hiddenNames());
     expect([isDocument(file), isDocument(path.dirname(file)), isDocument(`${file}.json`)]).toEqual([

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { VocabularyName } from '../../src/core/vocabulary-names.ts';
+import { SHARED_CACHE } from '../cli/run-cli.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
@@ -26,7 +27,7 @@ async function open(
     vocabulary,
     placement,
     execution: false,
-    runtime: { cwd: root, home: undefined, env: {}, roots: [root], onlyRoots: true, cache: false },
+    runtime: { cwd: root, home: undefined, env: SHARED_CACHE, roots: [root], onlyRoots: true },
   });
   onTestFinished(() => tools.session.close());
   return { ...tools, write, remove: (name) => rmSync(path.join(root, 'k', name)) };

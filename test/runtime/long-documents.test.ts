@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { Config } from '../../src/core/config/config.ts';
+import { SHARED_CACHE } from '../cli/run-cli.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { trpcState } from '../../src/tools/trpc-state.ts';
@@ -28,7 +29,7 @@ async function open(
   const tools = await openSkillTools({
     vocabulary: 'trpc',
     placement,
-    runtime: { cwd: root, home, env: {}, roots: [root], onlyRoots: true, cache: false },
+    runtime: { cwd: root, home, env: SHARED_CACHE, roots: [root], onlyRoots: true },
   });
   onTestFinished(() => tools.session.close());
   return tools;

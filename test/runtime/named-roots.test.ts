@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.ts';
-import { runCli } from '../cli/run-cli.ts';
+import { SHARED_CACHE, runCli } from '../cli/run-cli.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
 
 interface World {
@@ -25,7 +25,7 @@ function world(roots: readonly unknown[] = ['skills']): World {
   return {
     project,
     skills,
-    open: (options) => createRuntime({ cwd: project, home, env: {}, cache: false, ...options }),
+    open: (options) => createRuntime({ cwd: project, home, env: SHARED_CACHE, ...options }),
   };
 }
 

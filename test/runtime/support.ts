@@ -2,11 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
+import { SHARED_CACHE } from '../cli/run-cli.ts';
 import { writeSkill } from '../skills/registry/support.ts';
 
 /** A runtime over one root and nothing else of this machine. */
 export function runtimeOver(root: string, config?: object): Promise<Runtime> {
-  const options = { cwd: root, home: undefined, env: {}, roots: [root], onlyRoots: true, cache: false } as const;
+  const options = { cwd: root, home: undefined, env: SHARED_CACHE, roots: [root], onlyRoots: true } as const;
   if (config === undefined) return createRuntime(options);
   const configFile = path.join(root, 'config.json');
   writeFileSync(configFile, JSON.stringify(config));

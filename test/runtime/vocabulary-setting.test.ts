@@ -13,7 +13,7 @@ import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runt
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { PROFILES } from '../../src/tools/profiles.ts';
-import { runCli } from '../cli/run-cli.ts';
+import { SHARED_CACHE, runCli } from '../cli/run-cli.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { writeThree } from './support.ts';
 
@@ -45,7 +45,14 @@ function world(env: Readonly<Record<string, string>> = {}): World {
       writeFileSync(path.join(folder, 'config.json'), JSON.stringify(config));
     },
     open: (options) =>
-      createRuntime({ cwd: project, home, env, builtin: false, cache: false, roots: [skills], ...options }),
+      createRuntime({
+        cwd: project,
+        home,
+        env: { ...SHARED_CACHE, ...env },
+        builtin: false,
+        roots: [skills],
+        ...options,
+      }),
   };
 }
 
@@ -78,7 +85,7 @@ describe('which vocabulary applies', () => {
 
   test('openSkillTools selects the whole system, and a session of a runtime only its tools', async () => {
     const { project, home, skills, open } = world();
-    const runtime = { cwd: project, home, env: {}, builtin: false, cache: false, roots: [skills] };
+    const runtime = { cwd: project, home, env: SHARED_CACHE, builtin: false, roots: [skills] };
     const whole = await openSkillTools({ vocabulary: 'skills-agent', runtime });
     expect([whole.session.vocabulary.name, whole.runtime.config.format?.mode]).toEqual(['skills-agent', 'strict']);
     const tools = await openSkillTools({ vocabulary: 'skills-agent', runtime: await open() });
@@ -295,7 +302,7 @@ test('the index of a runtime with skills-agent follows the strict mode of its de
   writeSkill(path.join(root, 'group/below'));
   writeSkill(path.join(root, 'folder'), { name: 'other' });
   writeSkill(path.join(root, 'extra'), { fields: ['foo: bar'] });
-  const options = { cwd: root, home: undefined, env: {}, roots: [root], onlyRoots: true, cache: false } as const;
+  const options = { cwd: root, home: undefined, env: SHARED_CACHE, roots: [root], onlyRoots: true } as const;
   const { skills, report } = (await createRuntime({ ...options, vocabulary: 'skills-agent' })).index;
   expect(skills.map(({ name }) => name)).toEqual(['extra', 'other', 'plain']);
   expect(report.leftOut.map(({ code }) => code)).toEqual(['text/angle-brackets']);

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.ts';
+import { SHARED_CACHE } from '../cli/run-cli.ts';
 import { scratch } from '../skills/registry/support.ts';
 
 export const PDF = `---
@@ -47,6 +48,6 @@ export function place(more: Readonly<Record<string, string>> = {}): Place {
   return {
     project,
     home,
-    runtime: (options) => createRuntime({ cwd: project, home, env: {}, cache: false, vouched: [project], ...options }),
+    runtime: (options) => createRuntime({ cwd: project, home, env: SHARED_CACHE, vouched: [project], ...options }),
   };
 }

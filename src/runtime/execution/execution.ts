@@ -46,6 +46,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const { onTrial, allowWeaker = false, runsBuiltIn = false } = options;
   const { executor, profile, ...found } = await findExecutor(options.executor ?? 'auto', settings, {
     cacheDir,
+    probed: places.probed,
     onTrial,
     allowWeaker,
     runsBuiltIn,

@@ -17,6 +17,7 @@ import {
 import type {
   ArtifactStore,
   checkMounts,
+  findExecutor,
   CheckedMount,
   Packages,
   PreparedPackages,
@@ -131,6 +132,8 @@ export interface ExecutionDefaults {
   readonly base: string;
   readonly artifacts: string;
   readonly cacheDir: string | undefined;
+  /** Probe reports that all sessions of a runtime share, also where no cache folder exists. */
+  readonly probed?: Parameters<typeof findExecutor>[2]['probed'];
   /** Where relative paths in rules start. */
   readonly project: string;
   /** Folders of records and of our own state in the project, which no program sees. */

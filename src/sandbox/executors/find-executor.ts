@@ -73,7 +73,7 @@ interface FoundExecutor {
   readonly restriction?: SkillError | undefined;
 }
 
-interface FindOptions extends Pick<ChooseOptions, 'allowWeaker' | 'runsBuiltIn' | 'onTrial'> {
+interface FindOptions extends Pick<ChooseOptions, 'allowWeaker' | 'runsBuiltIn' | 'onTrial' | 'probed'> {
   readonly cacheDir: string | undefined;
 }
 

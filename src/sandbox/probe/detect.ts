@@ -23,8 +23,10 @@ export interface ChooseOptions {
   readonly allowWeaker?: boolean;
   /** `auto` never throws: where nothing isolates fully it returns the best that is left, restricted to built-in scripts. */
   readonly runsBuiltIn?: boolean;
-  /** Caches probe reports for a day. Absent: probes every time. */
+  /** Caches probe reports for a day. */
   readonly cacheDirectory?: string;
+  /** Reports of isolating executors that the caller keeps, so that its next session does not probe again without a cache folder. */
+  readonly probed?: Map<string, ProbeReport>;
   readonly now?: number;
   /** Called before each probe, which takes seconds. */
   readonly onTrial?: (name: Executor['name']) => void;
@@ -67,11 +69,12 @@ export async function chooseExecutor(
   const others: ExecutorExamination[] = [];
   for (const candidate of candidates) {
     if (candidate.name === 'local') return { executor: candidate.make() };
-    const known = readCachedReport(candidate, options);
+    const known = options.probed?.get(reportKey(candidate)) ?? readCachedReport(candidate, options);
     const executor = candidate.make({ isKnown: known !== undefined });
     if (known === undefined) options.onTrial?.(candidate.name);
     const found = known === undefined ? await examine(candidate, executor, options) : examined(candidate.name, known);
     if (found.report?.isIsolating === true) {
+      options.probed?.set(reportKey(candidate), found.report);
       const { gaps } = executor;
       if (choice !== 'auto' || gaps === undefined || options.allowWeaker === true)
         return { executor, report: found.report };

@@ -164,6 +164,23 @@ describe('the choice of an executor', () => {
     rmSync(cacheDirectory, { recursive: true });
   });
 
+  test('a caller without a cache folder keeps good reports, and only those', async () => {
+    let isGood = false;
+    let probes = 0;
+    const probe = async ({ name }: Executor): Promise<ProbeReport> => {
+      probes += 1;
+      return await Promise.resolve(report(name, isGood));
+    };
+    const probed = new Map<string, ProbeReport>();
+    const choose = async (changed: Partial<ExecutorCandidate> = {}): Promise<number> => {
+      await chooseExecutor('auto', { candidates: [{ ...candidate('bubblewrap'), ...changed }], probed, probe });
+      return probes;
+    };
+    await expect(choose()).rejects.toMatchObject({ code: 'executor/unavailable' });
+    isGood = true;
+    expect([await choose(), await choose(), await choose({ fingerprint: 'bubblewrap 2' })]).toEqual([2, 2, 3]);
+  });
+
   test('the matrix has every candidate, with its verdicts or the reasons there are none', async () => {
     const probe = async ({ name }: Executor): Promise<ProbeReport> =>
       name === 'bubblewrap' ? await Promise.resolve(report(name, true)) : await missing();
