@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
+import { getCurrentTest } from 'vitest/suite';
 
 import { main } from '../../src/cli/main.ts';
 import { PROJECT } from '../files-below.ts';
@@ -125,12 +126,13 @@ export function spawnCli(
   });
 }
 
-/** A folder that is gone after the file's tests. */
+/** A folder that is gone after the test, or after all tests of the file if none runs yet. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-'));
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  // A hook that a running test registers never runs.
+  if (getCurrentTest() === undefined) afterAll(remove);
+  else onTestFinished(remove);
   return folder;
 }
 

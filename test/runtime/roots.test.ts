@@ -44,7 +44,7 @@ describe('roots by convention', () => {
         cli: ['here'],
       };
       const { roots, diagnostics } = defaultRoots(input);
-      expect(shown(base, input).map((line) => line.replaceAll('../../', ''))).toEqual([
+      expect(shown(base, input).map((line) => line.replaceAll('../', ''))).toEqual([
         'option home/me/code/repo/packages/one/here',
         'env env/one',
         'env home/me/code/repo/packages/one/env-two',
