@@ -1,3 +1,5 @@
 /** Why skills fire or not in the agents that people use: what each agent shows its model, and what hides a skill. Read agents/agent.ts first. */
 
 export { AGENT_IDS, explainSkills, type Why } from './why.ts';
+// Which skills a request may need.
+export { chooseHints, type Hint } from './hints/choose-hints.ts';
