@@ -3,53 +3,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { EvalCase } from '../../src/evals/cases/case.ts';
-import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { evaluate } from '../../src/evals/evaluate.ts';
 import { storedRuns } from '../../src/evals/project/stored.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
-import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { scratch } from '../skills/registry/support.ts';
-import { load, makeCase, thinking, writeSkills } from './eval-world.ts';
-
-const TOPICS =
-  'apples bridges candles deserts engines forests glaciers harbours islands jungles kettles lanterns'.split(' ');
-
-function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions {
-  const root = scratch();
-  return {
-    cases: different(),
-    skills: writeSkills(path.join(root, 'skills'), ['tables']),
-    baseline: 'none',
-    concurrency: 4,
-    timeoutMs: 60_000,
-    directory: path.join(root, 'evals'),
-    executor: 'none',
-    places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
-    home: path.join(root, 'home'),
-    env: { PATH: process.env['PATH'] ?? '' },
-    signal: new AbortController().signal,
-    ...more,
-  };
-}
-
-const different = (more: Partial<EvalCase> = {}): readonly EvalCase[] =>
-  TOPICS.map((topic) =>
-    makeCase(topic, {
-      input: `Describe ${topic}`,
-      expect: { output: [{ type: 'contains', text: 'right' }] },
-      ...more,
-    }),
-  );
-
-const hasSkill = (system: string): boolean => system.includes('Works on tables');
-const topicOf = (asked: string): string => TOPICS.find((topic) => asked.includes(topic)) ?? '';
-
-/** The verdict on the skill, or why there is none. */
-function verdict({ comparisons: [compared], uncompared: [none] }: EvalReport): string {
-  return compared === undefined ? (none?.reason ?? 'nothing') : verdictOfDifference(compared);
-}
+import {
+  comparison,
+  differenceVerdict as verdict,
+  hasSkill,
+  load,
+  thinking,
+  topicCases,
+  topicOf,
+  TOPICS,
+  writeSkills,
+} from './eval-world.ts';
 
 /** Answers right or wrong by the number of the run; records the arm of each run. */
 function counting(isRight: (run: number, isWith: boolean) => boolean) {
@@ -66,7 +36,7 @@ function counting(isRight: (run: number, isWith: boolean) => boolean) {
 describe('the arms of an attempt run one after the other', () => {
   test.each([1, 2])('each as often first as the other, with %i repetitions', async (repeat) => {
     const { model, runs } = counting(() => true);
-    await evaluate(setUp({ model, repeat, concurrency: 1 }));
+    await evaluate(comparison({ model, repeat, concurrency: 1 }));
     const pairs = Array.from({ length: runs.length / 2 }, (_, pair) => runs.slice(2 * pair, 2 * pair + 2));
     expect(pairs.every(([a, b]) => a?.topic === b?.topic && a?.isWith !== b?.isWith)).toBe(true);
     expect(pairs.filter(([first]) => first?.isWith === true).length).toBe((TOPICS.length * repeat) / 2);
@@ -76,7 +46,7 @@ describe('the arms of an attempt run one after the other', () => {
 
   test('also in each round of an evaluation that stops when it is decided', async () => {
     const { model, runs } = counting((run) => run % 2 === 0);
-    await evaluate(setUp({ model, repeat: 2, concurrency: 1, stopWhenDecided: { detect: 0.2 } }));
+    await evaluate(comparison({ model, repeat: 2, concurrency: 1, stopWhenDecided: { detect: 0.2 } }));
     const first = runs.slice(0, TOPICS.length * 2).filter((_, place) => place % 2 === 0);
     expect(first.filter(({ isWith }) => isWith).length).toBe(TOPICS.length / 2);
   });
@@ -84,8 +54,8 @@ describe('the arms of an attempt run one after the other', () => {
   test('cases in quarantine do not upset the balance of the others', async () => {
     const { model, runs } = counting(() => true);
     const quarantine = { until: '2026-12-01', passed: 2, of: 5 };
-    const cases = different().map((one, place) => (place % 2 === 1 ? { ...one, quarantine } : one));
-    await evaluate(setUp({ model, cases, concurrency: 1 }));
+    const cases = topicCases().map((one, place) => (place % 2 === 1 ? { ...one, quarantine } : one));
+    await evaluate(comparison({ model, cases, concurrency: 1 }));
     const counted = new Set(TOPICS.filter((_, place) => place % 2 === 0));
     const first = runs.filter((_, place) => place % 2 === 0).filter(({ topic }) => counted.has(topic));
     expect([first.length, first.filter(({ isWith }) => isWith).length]).toEqual([6, 3]);
@@ -102,7 +72,7 @@ describe('the arms of an attempt run one after the other', () => {
       running.set(topic, (running.get(topic) ?? 0) - 1);
       return { text: 'right' };
     });
-    const { results } = await evaluate(setUp({ model, concurrency: 24 }));
+    const { results } = await evaluate(comparison({ model, concurrency: 24 }));
     expect(most).toBe(1);
     for (const topic of TOPICS) {
       const own = results.filter((result) => result.case === topic);
@@ -113,7 +83,7 @@ describe('the arms of an attempt run one after the other', () => {
 
   test('a server that only answers the first of two requests, or stops answering, makes no skill better', async () => {
     const odd = counting((run) => run % 2 === 0);
-    const report = await evaluate(setUp({ model: odd.model, concurrency: 1 }));
+    const report = await evaluate(comparison({ model: odd.model, concurrency: 1 }));
     expect([verdict(report), findVerdict(report).warnings]).toEqual([
       'no clear difference',
       [
@@ -121,7 +91,7 @@ describe('the arms of an attempt run one after the other', () => {
       ],
     ]);
     const late = counting((run) => run < 11);
-    expect(verdict(await evaluate(setUp({ model: late.model, concurrency: 1 })))).toBe('no clear difference');
+    expect(verdict(await evaluate(comparison({ model: late.model, concurrency: 1 })))).toBe('no clear difference');
   });
 });
 
@@ -133,11 +103,11 @@ describe('stored results of a live model', () => {
       ...new Set(results.map((one) => `${one.arm} ${String(one.isCached)}`)),
     ];
     const monday = counting(() => false);
-    expect(isCached(await evaluate(setUp({ model: monday.model, cache, skills })))).toEqual([
+    expect(isCached(await evaluate(comparison({ model: monday.model, cache, skills })))).toEqual([
       'with false',
       'without false',
     ]);
-    expect(isCached(await evaluate(setUp({ model: monday.model, cache, skills })))).toEqual([
+    expect(isCached(await evaluate(comparison({ model: monday.model, cache, skills })))).toEqual([
       'with true',
       'without true',
     ]);
@@ -146,17 +116,17 @@ describe('stored results of a live model', () => {
     const before = readFileSync(file, 'utf8');
     writeFileSync(file, `${before}\nOne more line.\n`);
     const tuesday = counting(() => true);
-    const changed = await evaluate(setUp({ model: tuesday.model, cache, skills }));
+    const changed = await evaluate(comparison({ model: tuesday.model, cache, skills }));
     expect([verdict(changed), isCached(changed)]).toEqual(['no clear difference', ['with false', 'without false']]);
     // The cache now has the old skill of Monday and the baseline of Tuesday.
     writeFileSync(file, before);
-    const back = await evaluate(setUp({ model: tuesday.model, cache, skills }));
+    const back = await evaluate(comparison({ model: tuesday.model, cache, skills }));
     expect([verdict(back), isCached(back)]).toEqual(['no clear difference', ['with false', 'without false']]);
   });
 
   test('a kill between two arms makes both run again', async () => {
     const directory = path.join(scratch(), 'evals');
-    const options = setUp({ directory, concurrency: 1 });
+    const options = comparison({ directory, concurrency: 1 });
     const before = counting(() => false);
     await evaluate({ ...options, model: before.model });
     const file = path.join(directory, 'results.jsonl');
@@ -189,7 +159,7 @@ describe('both arms', () => {
       if (turn === 0) return load('notes');
       return turn === 1 ? { calls: [['list_resources', { skill: 'notes' }]] } : { text: [...dirs].join(' ') };
     });
-    const { results } = await evaluate(setUp({ model, skills, cases: different().slice(0, 2) }));
+    const { results } = await evaluate(comparison({ model, skills, cases: topicCases().slice(0, 2) }));
     expect([...dirs]).toEqual(['/evaluation/skills/notes']);
     expect(seen.get(true)).toEqual(seen.get(false));
     // The record has the real paths.
@@ -198,7 +168,9 @@ describe('both arms', () => {
 
   test('of one version are identical: nothing to compare', async () => {
     const { model } = counting(() => true);
-    const report = await evaluate(setUp({ model, cases: different({ skills: { target: 'absent', folders: [] } }) }));
+    const report = await evaluate(
+      comparison({ model, cases: topicCases({ skills: { target: 'absent', folders: [] } }) }),
+    );
     expect(verdict(report)).toBe('identical, nothing to compare: the skills of both arms are the same');
   });
 });
@@ -217,8 +189,11 @@ describe('the model that answered', () => {
         },
       };
     };
-    const report = await evaluate(setUp({ model: { ...model, open }, timeoutMs: 1500, concurrency: 12 }));
-    expect([verdict(report), report.comparisons[0]?.late]).toEqual(['no clear difference', { of: 0, against: 12 }]);
+    const report = await evaluate(comparison({ model: { ...model, open }, timeoutMs: 1500, concurrency: 12 }));
+    expect([verdict(report), report.comparisons[0]?.endedEarly]).toEqual([
+      'no clear difference',
+      { of: 0, against: 12, by: ['the time limit'] },
+    ]);
   });
 
   /** A server that names what answered, by the number of the run and the arm. */
@@ -243,7 +218,7 @@ describe('the model that answered', () => {
 
   test('must be the same in both arms', async () => {
     const model = serving((_run, isWith) => ({ model: isWith ? 'large' : 'small' }));
-    const report = await evaluate(setUp({ model }));
+    const report = await evaluate(comparison({ model }));
     expect(verdict(report)).toBe('different models answered in 12 of 12 attempts: large against small');
     expect(report.results[0]?.model.served).toEqual({ models: ['large'], fingerprints: [] });
     expect(verdictOf(report).type).toBe('invalid');
@@ -251,22 +226,60 @@ describe('the model that answered', () => {
 
   test('must be the same also if only a few attempts differ', async () => {
     const model = serving((run, isWith) => ({ model: isWith && run > 20 ? 'large' : 'small' }));
-    expect(verdict(await evaluate(setUp({ model, concurrency: 1 })))).toMatch(
+    expect(verdict(await evaluate(comparison({ model, concurrency: 1 })))).toMatch(
       /^different models answered in [1-9] of 12/,
     );
   });
 
   test('must have a fingerprint in common', async () => {
     const model = serving((_run, isWith) => ({ model: 'small', fingerprint: isWith ? 'fp_2' : 'fp_1' }));
-    expect(verdict(await evaluate(setUp({ model })))).toBe('the system fingerprints differ: fp_2 against fp_1');
+    expect(verdict(await evaluate(comparison({ model })))).toBe('the system fingerprints differ: fp_2 against fp_1');
   });
 
   test('is named if it changes for both', async () => {
     const model = serving((run) => ({ model: 'small', fingerprint: run < 11 ? 'fp_1' : 'fp_2' }));
-    const report = await evaluate(setUp({ model, concurrency: 1 }));
+    const report = await evaluate(comparison({ model, concurrency: 1 }));
     expect([verdict(report), findVerdict(report).warnings]).toEqual([
       'better',
       ['the system fingerprint of the server changed during the evaluation: fp_1, fp_2'],
+    ]);
+  });
+});
+
+describe('limits of a case', () => {
+  test.each([
+    ['max_tool_calls', { toolCalls: 3 }],
+    ['max_turns', { turns: 3 }],
+    ['max_tokens', { tokens: 20_000 }],
+  ])('decide nothing alone if only one arm reaches %s', async (name, limits) => {
+    const searching = (isSlow: (isWith: boolean) => boolean) =>
+      thinking((_asked, turn, { system }) => {
+        const isWith = hasSkill(system);
+        if (turn === 0 && isWith) return load('tables');
+        if (!isSlow(isWith)) return { text: 'right' };
+        return { calls: [['search_skills', { query: `word ${String(turn)} ${'and so on '.repeat(800)}` }]] };
+      });
+    const cases = topicCases({ limits });
+    const baseline = await evaluate(comparison({ cases, model: searching((isWith) => !isWith) }));
+    expect([verdict(baseline), baseline.comparisons[0]?.endedEarly, findVerdict(baseline).warnings]).toEqual([
+      'no clear difference',
+      { of: 0, against: 12, by: [name] },
+      [
+        `"better" only because attempts did not end by themselves: with 0, without 12 of 12 attempts were ended by ${name}`,
+      ],
+    ]);
+    const own = await evaluate(comparison({ cases, model: searching((isWith) => isWith) }));
+    expect([verdict(own), own.comparisons[0]?.endedEarlyVerdict, verdictOf(own).type]).toEqual([
+      'no clear difference',
+      'worse',
+      'failed',
+    ]);
+    // Intention to treat: they are failures, and the others decide.
+    const both = await evaluate(comparison({ cases, model: searching(() => true) }));
+    expect([verdict(both), both.comparisons[0]?.passed, findVerdict(both).warnings]).toEqual([
+      'no clear difference',
+      { of: 0, against: 0 },
+      [],
     ]);
   });
 });
@@ -280,21 +293,21 @@ describe('time limits', () => {
     });
 
   test('of the baseline make no skill better', async () => {
-    const report = await evaluate(setUp({ model: slow((isWith) => !isWith), timeoutMs: 1500, concurrency: 12 }));
+    const report = await evaluate(comparison({ model: slow((isWith) => !isWith), timeoutMs: 1500, concurrency: 12 }));
     const [compared] = report.comparisons;
-    expect([verdict(report), compared?.late, compared?.difference.mean]).toEqual([
+    expect([verdict(report), compared?.endedEarly, compared?.difference.mean]).toEqual([
       'no clear difference',
-      { of: 0, against: 12 },
+      { of: 0, against: 12, by: ['the time limit'] },
       1,
     ]);
     expect(findVerdict(report).warnings).toEqual([
-      '"better" only because attempts were cut short: with 0, without 12 of 12 attempts ran out of time or of output tokens; raise the limit',
+      '"better" only because attempts did not end by themselves: with 0, without 12 of 12 attempts were ended by the time limit',
     ]);
   });
 
   test('of the skill make it no worse, but fail its cases', async () => {
-    const report = await evaluate(setUp({ model: slow((isWith) => isWith), timeoutMs: 1500, concurrency: 12 }));
-    expect([verdict(report), report.comparisons[0]?.lateVerdict, verdictOf(report).type]).toEqual([
+    const report = await evaluate(comparison({ model: slow((isWith) => isWith), timeoutMs: 1500, concurrency: 12 }));
+    expect([verdict(report), report.comparisons[0]?.endedEarlyVerdict, verdictOf(report).type]).toEqual([
       'no clear difference',
       'worse',
       'failed',
@@ -308,7 +321,7 @@ describe('time limits', () => {
       if (!isWith && topicOf(asked) === 'apples') return new Promise<never>(() => undefined);
       return { text: isWith ? 'right' : 'wrong' };
     });
-    const report = await evaluate(setUp({ model, timeoutMs: 3000, concurrency: 12 }));
+    const report = await evaluate(comparison({ model, timeoutMs: 3000, concurrency: 12 }));
     expect([verdict(report), findVerdict(report).warnings]).toEqual(['better', []]);
   });
 });

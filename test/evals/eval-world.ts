@@ -2,11 +2,13 @@
 import path from 'node:path';
 
 import type { EvalCase } from '../../src/evals/cases/case.ts';
-import type { CaseResult } from '../../src/evals/report/result.ts';
+import type { EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
+import type { CaseResult, EvalReport } from '../../src/evals/report/result.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import type { SuiteModel } from '../../src/evals/run/case-model.ts';
 import { answerOf, type Line } from '../agent/support.ts';
-import { writeSkill } from '../skills/registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 
 export function makeCase(id: string, more: Partial<EvalCase> = {}): EvalCase {
   return {
@@ -39,6 +41,53 @@ export function writeSkills(folder: string, names: readonly string[]): readonly 
     writeSkill(dir, { description: `Works on ${name}. Use it for ${name}.` });
     return dir;
   });
+}
+
+/** Options of an evaluation in a new folder, with the skills `tables` and `letters`. */
+export function evaluation(more: Partial<EvaluateOptions> = {}): EvaluateOptions & { readonly root: string } {
+  const root = scratch();
+  return {
+    root,
+    cases: [],
+    skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
+    concurrency: 4,
+    timeoutMs: 120_000,
+    directory: path.join(root, 'evals'),
+    executor: 'none',
+    places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
+    home: path.join(root, 'home'),
+    env: { PATH: process.env['PATH'] ?? '' },
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+export const TOPICS =
+  'apples bridges candles deserts engines forests glaciers harbours islands jungles kettles lanterns'.split(' ');
+export const topicOf = (asked: string): string => TOPICS.find((topic) => asked.includes(topic)) ?? '';
+
+/** One case per topic that wants the answer to be right. */
+export const topicCases = (more: Partial<EvalCase> = {}): readonly EvalCase[] =>
+  TOPICS.map((topic) =>
+    makeCase(topic, {
+      input: `Describe ${topic}`,
+      expect: { output: [{ type: 'contains', text: 'right' }] },
+      ...more,
+    }),
+  );
+
+/** A comparison with and without the skill `tables`. */
+export const comparison = (more: Partial<EvaluateOptions> = {}): EvaluateOptions => ({
+  ...evaluation({ cases: topicCases(), baseline: 'none', timeoutMs: 60_000 }),
+  ...more,
+});
+
+/** Whether the run is one with the skill. */
+export const hasSkill = (system: string): boolean => system.includes('Works on tables');
+
+/** The verdict on the skill, or why there is none. */
+export function differenceVerdict({ comparisons: [compared], uncompared: [none] }: EvalReport): string {
+  return compared === undefined ? (none?.reason ?? 'nothing') : verdictOfDifference(compared);
 }
 
 /** A model that decides by the text of the request; `turn` counts from 0 in each run. */

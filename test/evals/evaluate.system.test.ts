@@ -3,29 +3,11 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { evaluate } from '../../src/evals/evaluate.ts';
 import { cli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch, writeSkill } from '../skills/registry/support.ts';
-import { call, load, makeCase, script, thinking, verdictLine, writeSkills } from './eval-world.ts';
-
-function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions & { readonly root: string } {
-  const root = scratch();
-  return {
-    root,
-    cases: [],
-    skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
-    concurrency: 2,
-    timeoutMs: 120_000,
-    directory: path.join(root, 'evals'),
-    executor: 'none',
-    places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
-    home: path.join(root, 'home'),
-    env: { PATH: process.env['PATH'] ?? '' },
-    signal: new AbortController().signal,
-    ...more,
-  };
-}
+import { writeSkill } from '../skills/registry/support.ts';
+import { call, evaluation, load, makeCase, script, thinking, verdictLine, writeSkills } from './eval-world.ts';
 
 /** Repeats the word of the loaded skill; knows nothing without a skill. */
 const learner = thinking((_asked, turn, { messages }) => {
@@ -38,7 +20,7 @@ const knows = (word: string) => makeCase(`knows-${word}`, { expect: { output: [{
 
 describe('an evaluation', () => {
   verifies('EVAL-3', 'compares with runs without the skill, and flags checks that pass in both arms', async () => {
-    const options = setUp({ baseline: 'none', model: learner, repeat: 2 });
+    const options = evaluation({ baseline: 'none', model: learner, repeat: 2 });
     writeSkill(path.join(options.root, 'skills/tables'), { description: 'Tables.', body: 'The word is plinth.\n' });
     const report = await evaluate({ ...options, cases: [knows('plinth'), knows('word')] });
     expect(report.results.map(verdictLine)).toEqual([
@@ -75,7 +57,7 @@ describe('an evaluation', () => {
   });
 
   test('records each arm and attempt separately and replays them', async () => {
-    const options = setUp({ baseline: 'none', repeat: 2 });
+    const options = evaluation({ baseline: 'none', repeat: 2 });
     writeSkill(path.join(options.root, 'skills/tables'), { description: 'Tables.', body: 'The word is plinth.\n' });
     const file = path.join(options.root, 'a.jsonl');
     const cases = [{ ...knows('plinth'), answers: { type: 'cassette', file } as const }];
@@ -94,7 +76,7 @@ describe('an evaluation', () => {
   });
 
   test('maps recorded paths to this run, also while streaming', async () => {
-    const options = setUp();
+    const options = evaluation();
     const paths = thinking((_asked, turn, { messages }) => {
       if (turn === 0) return load('tables');
       const [place = ''] = /\/evaluation\/skills\/tables/.exec(messages.map(({ content }) => content).join('\n')) ?? [];
@@ -112,7 +94,7 @@ describe('an evaluation', () => {
 
   test('compares with a git revision without a checkout', async () => {
     const notes: string[] = [];
-    const options = setUp({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
+    const options = evaluation({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
     const skill = path.join(options.root, 'skills/tables');
     const git = (...words: readonly string[]): unknown =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...words], { cwd: options.root });
@@ -145,7 +127,7 @@ describe('an evaluation', () => {
 
   test('compares with the previous installed version', async () => {
     const notes: string[] = [];
-    const options = setUp({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
+    const options = evaluation({ baseline: 'old', model: learner, onNote: (note) => void notes.push(note) });
     const skills = [path.join(options.root, 'installed/tables')];
     for (const word of ['old', 'new']) {
       writeSkill(path.join(options.root, 'source/tables'), { description: 'Tables.', body: `The word is ${word}.\n` });
@@ -163,7 +145,7 @@ describe('an evaluation', () => {
   test('skips cases that need programs if execution is disabled', async () => {
     const run = script(call('run_script', { skill: 'tables', script: 'a.sh', args: [] }), { text: 'ran' });
     const report = await evaluate({
-      ...setUp(),
+      ...evaluation(),
       cases: [makeCase('runs', run), makeCase('talks', script({ text: 'hello' }))],
     });
     expect(report.results.map(verdictLine)).toEqual([
@@ -174,7 +156,7 @@ describe('an evaluation', () => {
   });
 
   test('a case gets the skills that it names by folder or one by one', async () => {
-    const options = setUp();
+    const options = evaluation();
     const others = writeSkills(path.join(options.root, 'others'), ['maps', 'tables']);
     writeFileSync(path.join(options.root, 'others/README.md'), 'no skill');
     const turns = script(call('load_skill', { skill: 'maps' }), { text: 'done' });

@@ -57,7 +57,7 @@ export const COMPARISON: Comparison = {
   cases: 10,
   pairs: 20,
   passed: { of: 15, against: 9 },
-  late: { of: 0, against: 0 },
+  endedEarly: { of: 0, against: 0, by: [] },
   missing: { of: 1, against: 0 },
   differing: ['skill tables'],
   used: { count: 18, of: 20 },

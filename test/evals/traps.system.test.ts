@@ -5,53 +5,25 @@ import { describe, expect, test } from 'vitest';
 
 import type { ModelRequest } from '../../src/core/model.ts';
 import type { EvalCase } from '../../src/evals/cases/case.ts';
-import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
-import { verdictOfDifference } from '../../src/evals/report/report-text.ts';
+import { evaluate } from '../../src/evals/evaluate.ts';
 import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
 import { findVerdict, verdictTitle } from '../../src/evals/report/verdict.ts';
-import type { EvalReport } from '../../src/evals/report/result.ts';
 import { answerOf } from '../agent/support.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
-import { load, makeCase, thinking, writeSkills } from './eval-world.ts';
-
-const TOPICS =
-  'apples bridges candles deserts engines forests glaciers harbours islands jungles kettles lanterns'.split(' ');
+import { comparison, differenceVerdict as verdict, hasSkill, load, makeCase, thinking, TOPICS } from './eval-world.ts';
 
 const TASKS =
   'Count,Describe two rare,Who invented,List colours of,Why do people fear,Compare old and new,When were there most,Draw a map with,Summarise laws about,Translate poems on,Price,How heavy are'.split(
     ',',
   );
 
-function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions {
-  const root = scratch();
-  return {
-    cases: [],
-    skills: writeSkills(path.join(root, 'skills'), ['tables']),
-    baseline: 'none',
-    concurrency: 4,
-    timeoutMs: 60_000,
-    directory: path.join(root, 'evals'),
-    executor: 'none',
-    places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
-    home: path.join(root, 'home'),
-    env: { PATH: process.env['PATH'] ?? '' },
-    signal: new AbortController().signal,
-    ...more,
-  };
-}
-
 const wants = (id: string, input: string, text = 'right'): EvalCase =>
   makeCase(id, { input, expect: { output: [{ type: 'contains', text }] } });
 
 const different = (): readonly EvalCase[] =>
   TOPICS.map((topic, place) => wants(topic, `${TASKS[place] ?? ''} ${topic}`));
-
-/** The verdict on the skill, or why there is none. */
-function verdict({ comparisons: [compared], uncompared: [none] }: EvalReport): string {
-  return compared === undefined ? (none?.reason ?? 'nothing') : verdictOfDifference(compared);
-}
 
 const isGood = (answer: string): boolean => answer.includes('9:40') && answer.includes('platform 4');
 
@@ -88,17 +60,15 @@ async function judged(holds: (answer: string, question: string) => boolean, labe
       expect: { rubric: [place === 0 ? { ...line, examples } : line] },
     }),
   );
-  return { report: await evaluate(setUp({ model, judge, cases })), judge };
+  return { report: await evaluate(comparison({ model, judge, cases })), judge };
 }
-
-const hasSkill = (system: string): boolean => system.includes('Works on tables');
 
 describe('an evaluation is not fooled by', () => {
   verifies('EVAL-14', 'tools that one arm lacks, or by a skill that is never loaded', async () => {
     const model = thinking((_asked, _turn, { tools }) => ({
       text: tools.some(({ name }) => name === 'search_skills') ? 'right' : 'wrong',
     }));
-    const report = await evaluate(setUp({ model, cases: different() }));
+    const report = await evaluate(comparison({ model, cases: different() }));
     expect([verdict(report), report.comparisons[0]?.better, report.comparisons[0]?.differing]).toEqual([
       'not used: no effect can be claimed',
       0,
@@ -112,7 +82,7 @@ describe('an evaluation is not fooled by', () => {
       if (turn === 0 && hasSkill(system) && asked.includes('apples')) return load('tables');
       return { text: hasSkill(system) ? 'right' : 'wrong' };
     });
-    const report = await evaluate(setUp({ model, cases: different() }));
+    const report = await evaluate(comparison({ model, cases: different() }));
     expect(verdict(report)).toBe('no clear difference');
   });
 
@@ -124,7 +94,7 @@ describe('an evaluation is not fooled by', () => {
       if (turn === 0) return load('tables');
       return isSlow ? new Promise<never>(() => undefined) : { text: 'right' };
     });
-    const report = await evaluate(setUp({ model, cases: different(), timeoutMs: 1500, concurrency: 12 }));
+    const report = await evaluate(comparison({ model, cases: different(), timeoutMs: 1500, concurrency: 12 }));
     expect(verdict(report)).toBe('no clear difference');
     expect(report.arms[0]?.passRate).toMatchObject({ count: 6, of: 12 });
     const [compared] = report.comparisons;
@@ -142,12 +112,12 @@ describe('an evaluation is not fooled by', () => {
       if (!hasSkill(system)) return { text: 'The answer is', finish: 'length' };
       return turn === 0 ? load('tables') : { text: 'right' };
     });
-    const report = await evaluate(setUp({ model, cases: different() }));
-    expect([verdict(report), report.comparisons[0]?.late, findVerdict(report).warnings]).toEqual([
+    const report = await evaluate(comparison({ model, cases: different() }));
+    expect([verdict(report), report.comparisons[0]?.endedEarly, findVerdict(report).warnings]).toEqual([
       'no clear difference',
-      { of: 0, against: 12 },
+      { of: 0, against: 12, by: ['the limit of output tokens'] },
       [
-        '"better" only because attempts were cut short: with 0, without 12 of 12 attempts ran out of time or of output tokens; raise the limit',
+        '"better" only because attempts did not end by themselves: with 0, without 12 of 12 attempts were ended by the limit of output tokens',
       ],
     ]);
     const cut = report.results.find(({ arm }) => arm === 'without');
@@ -166,11 +136,27 @@ describe('an evaluation is not fooled by', () => {
       if (lost.some((topic) => asked.includes(topic))) throw new Error('connection reset');
       return { text: 'right' };
     });
-    const six = await evaluate(setUp({ model, cases: different().slice(0, 10) }));
+    const six = await evaluate(comparison({ model, cases: different().slice(0, 10) }));
     expect([verdict(six), six.comparisons[0]?.missing]).toEqual(['no clear difference', { of: 6, against: 0 }]);
     // Six of twelve are enough: the missing six cannot have been worse than without the skill.
-    const all = await evaluate(setUp({ model, cases: different() }));
+    const all = await evaluate(comparison({ model, cases: different() }));
     expect(verdict(all)).toBe('better');
+  });
+
+  test('a baseline that broke', async () => {
+    const lost = TOPICS.slice(0, 4);
+    const model = thinking((asked, turn, { system }) => {
+      if (hasSkill(system)) return turn === 0 ? load('tables') : { text: 'right' };
+      if (lost.some((topic) => asked.includes(topic))) throw new Error('connection reset');
+      return { text: 'wrong' };
+    });
+    const report = await evaluate(comparison({ model, cases: different() }));
+    expect([verdict(report), findVerdict(report).warnings]).toEqual([
+      'better',
+      [
+        'the baseline broke: with 0, without 4 of 12 attempts are missing, such as "apples": the model failed: connection reset',
+      ],
+    ]);
   });
 
   test('one case that is written eight times', async () => {
@@ -178,7 +164,7 @@ describe('an evaluation is not fooled by', () => {
       hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
     );
     const same = TOPICS.slice(0, 8).map((topic, place) => wants(topic, `Count the lines, please (${String(place)}).`));
-    const report = await evaluate(setUp({ model, cases: same }));
+    const report = await evaluate(comparison({ model, cases: same }));
     expect([verdict(report), report.comparisons[0]?.cases, report.comparisons[0]?.merged.length]).toEqual([
       'no clear difference',
       1,
@@ -191,7 +177,7 @@ describe('an evaluation is not fooled by', () => {
       hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
     );
     const same = TOPICS.map((topic) => wants(topic, `Give the code of the hamster (ticket ${topic}).`));
-    const report = await evaluate(setUp({ model, cases: same }));
+    const report = await evaluate(comparison({ model, cases: same }));
     expect([verdict(report), report.comparisons[0]?.cases]).toEqual(['no clear difference', 1]);
   });
 
@@ -199,7 +185,7 @@ describe('an evaluation is not fooled by', () => {
     const model = thinking((_asked, turn, { system }) =>
       hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
     );
-    const report = await evaluate(setUp({ model, cases: [wants('one', 'Count the lines')], repeat: 10 }));
+    const report = await evaluate(comparison({ model, cases: [wants('one', 'Count the lines')], repeat: 10 }));
     expect([verdict(report), report.comparisons[0]?.cases, report.comparisons[0]?.pairs]).toEqual([
       'no clear difference',
       1,
@@ -210,7 +196,7 @@ describe('an evaluation is not fooled by', () => {
   test('a request that loads the skill by its name', async () => {
     const model = thinking(() => ({ text: 'right' }));
     const named = TOPICS.map((topic) => wants(topic, `/tables write about ${topic}`));
-    const report = await evaluate(setUp({ model, cases: named }));
+    const report = await evaluate(comparison({ model, cases: named }));
     expect(verdict(report)).toMatch(/^the arms differ in more than the skill: .*request/);
   });
 
@@ -299,13 +285,13 @@ describe('an evaluation is not fooled by', () => {
     });
     const rubric = [{ id: 'code', text: 'The code in the answer is right.' }];
     const open = different().map((one) => ({ ...one, expect: { ...one.expect, rubric } }));
-    const none = await evaluate(setUp({ model, cases: open }));
+    const none = await evaluate(comparison({ model, cases: open }));
     expect(verdictTitle(none)).toMatch(/^INVALID/);
     expect([findVerdict(none).effect, findVerdict(none).reasons]).toEqual([
       undefined,
       expect.arrayContaining([expect.stringContaining('pass --judge')]),
     ]);
-    const some = await evaluate(setUp({ model, cases: [...different().slice(0, 8), ...open.slice(8)] }));
+    const some = await evaluate(comparison({ model, cases: [...different().slice(0, 8), ...open.slice(8)] }));
     expect(some.arms[0]?.totals).toEqual({ passed: 8, failed: 0, error: 0, skipped: 4 });
     expect([some.comparisons[0]?.missing, some.comparisons[0]?.passed]).toEqual([
       { of: 4, against: 0 },
@@ -325,7 +311,7 @@ describe('an evaluation is not fooled by', () => {
       if (runs > 16) stop.abort();
       return hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' };
     });
-    const report = await evaluate(setUp({ model, cases: different(), signal: stop.signal, concurrency: 1 }));
+    const report = await evaluate(comparison({ model, cases: different(), signal: stop.signal, concurrency: 1 }));
     expect(verdict(report)).toBe('stopped before all planned attempts ran (--resume goes on)');
   });
 
@@ -337,7 +323,7 @@ describe('an evaluation is not fooled by', () => {
       open: () => ({ id: 'served/small', settings, call: () => Promise.resolve(answerOf({ text }, 0)) }),
     });
     const ask = async (settings: string, text: string): Promise<string> => {
-      const { baseline: _none, ...options } = setUp({
+      const { baseline: _none, ...options } = comparison({
         cases: [wants('one', 'Count')],
         cache: path.join(root, 'cache'),
       });
@@ -361,7 +347,7 @@ describe('an evaluation is not fooled by', () => {
       const file = path.join(tapes, `${one.id}.jsonl`);
       return { ...one, answers: { type: 'cassette', file } };
     });
-    const options = setUp({ cases: recorded });
+    const options = comparison({ cases: recorded });
     const made = await evaluate({ ...options, model, updateCassettes: true });
     const played = await evaluate({ ...options, directory: `${options.directory}-2` });
     expect([verdict(made), verdict(played)]).toEqual(['better', 'better']);
@@ -379,7 +365,7 @@ describe('an evaluation is not fooled by', () => {
     const model = thinking((_asked, turn, { system }) =>
       hasSkill(system) ? (turn === 0 ? load('tables') : { text: 'right' }) : { text: 'wrong' },
     );
-    const report = await evaluate(setUp({ model, cases: different() }));
+    const report = await evaluate(comparison({ model, cases: different() }));
     const [compared] = report.comparisons;
     expect([verdict(report), compared?.cases, compared?.used, compared?.differing]).toEqual([
       'better',

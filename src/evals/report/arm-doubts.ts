@@ -1,7 +1,15 @@
 /** What makes the difference of two arms doubtful besides the skill: another model that answered, answers that were cut short, and the order of the runs. */
-import { countText, printable } from '#core';
+import { countText, printable, quoted } from '#core';
 import { compareCases } from '../statistics/case-differences.ts';
-import { ENDED, hasEndedEarly, hasVerdict, type CaseResult, type Comparison, type EvalReport } from './result.ts';
+import {
+  findEarlyEnd,
+  hasEndedEarly,
+  hasVerdict,
+  isCounted,
+  type CaseResult,
+  type Comparison,
+  type EvalReport,
+} from './result.ts';
 
 type Sides<T> = Readonly<Record<'of' | 'against', T>>;
 type ArmResults = Sides<readonly CaseResult[]>;
@@ -54,12 +62,26 @@ export function findOtherModel(cases: readonly ArmResults[]): string | undefined
   return isApart ? `the system fingerprints differ: ${namesText(mine)} against ${namesText(theirs)}` : undefined;
 }
 
-/** Whether a limit of time or length cut the answer short. The server, the network and the machine take part in it, so that it proves less than a wrong answer. */
-export function isLate({ checks }: Pick<CaseResult, 'checks'>): boolean {
-  return checks.some(({ id, status }) => CUT_SHORT.has(id) && status === 'failed');
+/** Runs that a limit or a crash ended. The limit, the server and the machine take part in it, so that it proves less than a wrong answer. */
+export function countEarlyEnds(cases: readonly ArmResults[]): Comparison['endedEarly'] {
+  const ends = (side: keyof ArmResults) =>
+    cases.flatMap((one) => one[side].flatMap((result) => findEarlyEnd(result) ?? []));
+  const [of, against] = [ends('of'), ends('against')];
+  const names = [...new Set([...of, ...against])].toSorted();
+  return { of: of.length, against: against.length, by: names.map((name) => END_NAMES.get(name) ?? name) };
 }
 
-const CUT_SHORT: ReadonlySet<string> = new Set([`${ENDED}wallMs`, `${ENDED}length`]);
+const END_NAMES: ReadonlyMap<string, string> = new Map([
+  ['turns', 'max_turns'],
+  ['toolCalls', 'max_tool_calls'],
+  ['scriptRuns', 'max_script_runs'],
+  ['tokens', 'max_tokens'],
+  ['contextTokens', 'max_context_tokens'],
+  ['wallMs', 'the time limit'],
+  ['length', 'the limit of output tokens'],
+  ['crash', 'a crash'],
+  ['failure', 'repeated failures'],
+]);
 
 interface OrderedCase {
   readonly results: ArmResults;
@@ -98,15 +120,26 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
     const what = kind === 'models' ? 'the model that answered' : 'the system fingerprint of the server';
     return names.length < 2 ? [] : [`${what} changed during the evaluation: ${namesText(names)}`];
   });
-  return [...changes, ...comparisons.flatMap(listComparisonDoubts)];
+  return [...changes, ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted)))];
 }
 
-function listComparisonDoubts({ of, against, late, lateVerdict, order, pairs }: Comparison): readonly string[] {
+function listComparisonDoubts(
+  { of, against, endedEarly, endedEarlyVerdict, missing, order, pairs }: Comparison,
+  results: readonly CaseResult[],
+): readonly string[] {
+  const counts = (some: Sides<number>): string =>
+    `${of} ${String(some.of)}, ${against} ${String(some.against)} of ${countText(pairs, 'attempt')}`;
+  const broken = results.filter(({ arm, status }) => arm === against && status === 'error');
   return [
-    ...(lateVerdict === undefined
+    ...(endedEarlyVerdict === undefined
       ? []
       : [
-          `"${lateVerdict}" only because attempts were cut short: ${of} ${String(late.of)}, ${against} ${String(late.against)} of ${countText(pairs, 'attempt')} ran out of time or of output tokens; raise the limit`,
+          `"${endedEarlyVerdict}" only because attempts did not end by themselves: ${counts(endedEarly)} were ended by ${endedEarly.by.join(', ')}`,
+        ]),
+    ...(missing.against === 0 || broken.length === 0
+      ? []
+      : [
+          `the baseline broke: ${counts(missing)} are missing, such as ${quoted(broken[0]?.case ?? '')}: ${printable(broken[0]?.reason ?? '').slice(0, 200)}`,
         ]),
     ...(order === undefined
       ? []

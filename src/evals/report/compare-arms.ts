@@ -16,7 +16,7 @@ import {
   type NoComparison,
 } from './result.ts';
 import { countText, defined, stableJson } from '#core';
-import { findOrderEffect, findOtherModel, isLate } from './arm-doubts.ts';
+import { countEarlyEnds, findOrderEffect, findOtherModel } from './arm-doubts.ts';
 import { compareCosts } from './costs.ts';
 import { groupSameRequests, toAskedCase } from './same-requests.ts';
 import { compareCases, type CaseDifference } from '../statistics/case-differences.ts';
@@ -90,18 +90,18 @@ export function compareArms(
     const byId = new Map(compared.map((one) => [one.case, measureCase(one, credited, mayPass)]));
     return groups.map((ids) => meanOf(ids.flatMap((id) => byId.get(id) ?? [])));
   };
-  const units = measure(isLate);
+  const units = measure(hasEndedEarly);
   const result = compareCases(units, looks);
-  const late = (side: 'of' | 'against'): number => compared.flatMap((one) => one.results[side].filter(isLate)).length;
-  // The verdict if every late attempt is a failure and nothing else.
+  const endedEarly = countEarlyEnds(compared.map((one) => one.results));
+  // The verdict if every attempt that ended early is a failure and nothing else.
   const strict =
-    late('of') + late('against') === 0 || result.p < 0.05
+    endedEarly.by.length === 0 || result.p < 0.05
       ? result
       : compareCases(
           measure(() => false),
           looks,
         );
-  const lateVerdict =
+  const endedEarlyVerdict =
     strict.p < 0.05 && result.p >= 0.05 ? (strict.difference.low > 0 ? 'better' : 'worse') : undefined;
   // A case of which an arm shows nothing is neither better nor worse.
   const seen = new Set(compared.filter(isSeenTwice).map((one) => one.case));
@@ -119,8 +119,8 @@ export function compareArms(
     pairs: outcomes('of').length,
     passed: count(true),
     missing: count(undefined),
-    late: { of: late('of'), against: late('against') },
-    ...defined({ lateVerdict, order: findOrderEffect(compared) }),
+    endedEarly,
+    ...defined({ endedEarlyVerdict, order: findOrderEffect(compared) }),
     better: paired.filter(({ seen }) => seen > 0).length,
     worse: paired.filter(({ seen }) => seen < 0).length,
     ...result,
@@ -231,15 +231,15 @@ function measureCase(
   return { seen: of.seen - against.seen, low: hasCredit ? low : Math.min(0, low), high: of.high - against.low };
 }
 
-/** The pass rate, and its bounds if all missing and late attempts failed or passed. */
+/** The pass rate, and its bounds if all attempts that are missing or ended early failed or passed. */
 function readRate(
   outcomes: readonly (boolean | undefined)[],
-  late: number,
+  early: number,
 ): Readonly<Record<'seen' | 'low' | 'high', number>> {
   const passed = outcomes.filter((one) => one === true).length;
   const missing = outcomes.filter((one) => one === undefined).length;
   const [all, known] = [Math.max(1, outcomes.length), outcomes.length - missing];
-  return { seen: known === 0 ? 0.5 : passed / known, low: passed / all, high: (passed + missing + late) / all };
+  return { seen: known === 0 ? 0.5 : passed / known, low: passed / all, high: (passed + missing + early) / all };
 }
 
 function meanOf(cases: readonly CaseDifference[]): CaseDifference {

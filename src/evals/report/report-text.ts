@@ -329,16 +329,16 @@ export function confusedPairs({ confusion }: TriggerReport): TriggerReport['conf
 
 export function comparisonTexts(comparison: Comparison) {
   const { cases, pairs, passed, better, worse, smallestVisible, of, against } = comparison;
-  const { differing, used, missing, late, merged } = comparison;
+  const { differing, used, missing, endedEarly, merged } = comparison;
   const facts: readonly (string | undefined)[] = [
     differing.length === 0 ? undefined : `the arms differ in: ${differing.join(', ')}`,
     used && `the skill was loaded in ${numberText(used.count)} of ${amountText(used.of, 'attempt')}`,
     missing.of + missing.against === 0
       ? undefined
       : `missing: ${of} ${numberText(missing.of)}, ${against} ${numberText(missing.against)} of ${numberText(pairs)} (the interval holds whatever they would have been)`,
-    late.of + late.against === 0
+    endedEarly.by.length === 0
       ? undefined
-      : `out of time or of output tokens: ${of} ${numberText(late.of)}, ${against} ${numberText(late.against)} of ${numberText(pairs)} (failed; the interval holds also if they had passed)`,
+      : `ended by ${endedEarly.by.join(', ')}: ${of} ${numberText(endedEarly.of)}, ${against} ${numberText(endedEarly.against)} of ${numberText(pairs)} (failed; the interval holds also if they had passed)`,
     merged.length === 0
       ? undefined
       : `near-identical, counted once: ${merged.map((ids) => ids.join(' + ')).join(', ')}`,

@@ -14,6 +14,7 @@ import {
 import {
   addJudgeCosts,
   ARMS,
+  didRun,
   groupBy,
   hasVerdict,
   isCounted,
@@ -168,9 +169,8 @@ function countStatuses(results: readonly CaseResult[]): StatusCounts {
   return { passed: many('passed'), failed: many('failed'), error: many('error'), skipped: many('skipped') };
 }
 
-/** A case that did not run has no model. */
 function listModels(results: readonly CaseResult[]): EvalReport['models'] {
-  const asked = results.filter(({ model }) => model.id !== '');
+  const asked = results.filter(didRun);
   const models = new Map(asked.map(({ model: { id, way } }) => [JSON.stringify([id, way]), { id, way }]));
   return [...models.values()];
 }

@@ -153,6 +153,11 @@ export function hasVerdict({ status }: Pick<CaseResult, 'status'>): boolean {
   return status === 'passed' || status === 'failed';
 }
 
+/** Whether a model was asked. Results of cases that were skipped or could not start name none. */
+export function didRun({ model }: Pick<CaseResult, 'model'>): boolean {
+  return model.id !== '';
+}
+
 /** Whether a result counts in rates, comparisons and verdicts. */
 export function isCounted({ quarantine }: Pick<CaseResult, 'quarantine'>): boolean {
   return quarantine === undefined;
@@ -161,9 +166,13 @@ export function isCounted({ quarantine }: Pick<CaseResult, 'quarantine'>): boole
 /** Prefix of the check that fails if a run did not end by itself; the rest names the limit, or `crash`. */
 export const ENDED = 'ended.';
 
-/** Whether a limit or a crash ended the run. */
-export function hasEndedEarly({ checks }: Pick<CaseResult, 'checks'>): boolean {
-  return checks.some(({ id, status }) => id.startsWith(ENDED) && status === 'failed');
+/** The limit that ended the run, or `crash`; undefined if it ended by itself. */
+export function findEarlyEnd({ checks }: Pick<CaseResult, 'checks'>): string | undefined {
+  return checks.find(({ id, status }) => id.startsWith(ENDED) && status === 'failed')?.id.slice(ENDED.length);
+}
+
+export function hasEndedEarly(result: Pick<CaseResult, 'checks'>): boolean {
+  return findEarlyEnd(result) !== undefined;
 }
 
 /** Groups in the order of first occurrence. */
@@ -228,10 +237,10 @@ export interface Comparison {
   readonly passed: { readonly of: number; readonly against: number };
   /** Attempts in each arm that the harness or the network broke. The interval and p hold whatever they would have been. */
   readonly missing: { readonly of: number; readonly against: number };
-  /** Attempts in each arm that ran out of time or of output tokens. They failed, but the interval and p hold also if they would have passed with more. */
-  readonly late: { readonly of: number; readonly against: number };
-  /** The verdict if late attempts were failures beyond doubt, where it is another one. */
-  readonly lateVerdict?: 'better' | 'worse';
+  /** Attempts in each arm that a limit or a crash ended, and what ended them. They failed, but the interval and p hold also if they would have passed. */
+  readonly endedEarly: { readonly of: number; readonly against: number; readonly by: readonly string[] };
+  /** The verdict if attempts that ended early were failures beyond doubt, where it is another one. */
+  readonly endedEarlyVerdict?: 'better' | 'worse';
   /** Passes of the first and the second run of a turn; absent unless they differ by more than chance. */
   readonly order?: Readonly<Record<'first' | 'second' | 'of', number>>;
   /** Cases that pass more often, or less often, in `of`. */

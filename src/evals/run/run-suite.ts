@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { isSkillError, type Budget, type Executor, stableJson } from '#core';
 import type { EvalCase } from '../cases/case.ts';
-import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
+import { didRun, groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import type { ConfiguredPrices } from '../report/prices.ts';
 import { quietly, removeTree, sha256, makeFolders } from '#platform';
 import { readSurroundings, temporaryFolder, createRuntime, type Runtime } from '#runtime';
@@ -211,10 +211,15 @@ async function runGroup(
     const { known } = ready;
     const isUsable = known !== undefined && (group.length === 1 || isOneTurn || known.model.way !== 'live');
     const turn = { id, order: order + 1, at: new Date().toISOString() };
-    const result = isUsable ? known : { ...(await ready.run()), turn };
+    const result = isUsable ? known : withTurn(await ready.run(), turn);
     ready.keep(result);
     done(place, result);
   }
+}
+
+/** A worker may skip a case that this machine would have skipped before it ran. */
+function withTurn(result: CaseResult, turn: CaseResult['turn']): CaseResult {
+  return didRun(result) ? { ...result, turn } : result;
 }
 
 async function prepareJob(job: Job, place: number, suite: Suite): Promise<PreparedJob | CaseResult> {

@@ -84,7 +84,7 @@ describe('two arms', () => {
       pairs: 5,
       passed: { of: 4, against: 2 },
       missing: { of: 0, against: 2 },
-      late: { of: 0, against: 0 },
+      endedEarly: { of: 0, against: 0, by: [] },
       better: 1,
       worse: 1,
       difference: { mean: 0.2, low: expect.any(Number), high: expect.any(Number) },
