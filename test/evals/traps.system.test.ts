@@ -303,6 +303,27 @@ describe('an evaluation is not fooled by', () => {
     ]);
   });
 
+  test('assertions of another tool that nothing here grades', async () => {
+    const model = thinking((_asked, turn, { system }) => {
+      if (!hasSkill(system)) return { text: 'wrong' };
+      return turn === 0 ? load('tables') : { text: 'right' };
+    });
+    const ungraded = ['the assertion "javascript" is not read: programs of other tools do not run'];
+    const cases = different().map((one) => ({ ...one, expect: { ...one.expect, ungraded } }));
+    const report = await evaluate(comparison({ model, cases }));
+    expect(report.arms.map(({ totals }) => totals)).toEqual([
+      { passed: 0, failed: 0, error: 0, skipped: 12 },
+      { passed: 0, failed: 12, error: 0, skipped: 0 },
+    ]);
+    expect([verdictTitle(report), findVerdict(report).effect]).toEqual([
+      'INVALID: no outcome was judged; there is no score',
+      undefined,
+    ]);
+    expect(findVerdict(report).reasons).toContain(
+      `incomplete: 12 of 12 results were skipped; 12 of 12 results have checks that did not run: ${ungraded[0] ?? ''}`,
+    );
+  });
+
   test('an evaluation that was stopped when it looked good', async () => {
     const stop = new AbortController();
     let runs = 0;
@@ -351,7 +372,20 @@ describe('an evaluation is not fooled by', () => {
     const made = await evaluate({ ...options, model, updateCassettes: true });
     const played = await evaluate({ ...options, directory: `${options.directory}-2` });
     expect([verdict(made), verdict(played)]).toEqual(['better', 'better']);
-    expect(played.comparisons[0]?.differing).toEqual(['skill tables']);
+    expect([played.comparisons[0]?.differing, findVerdict(played).warnings]).toEqual([['skill tables'], []]);
+    // A wrong answer of the skill is made right by hand, or that of the baseline wrong.
+    const [first = expect.fail()] = recorded;
+    const own = path.join(tapes, `${first.id}.without.jsonl`);
+    const kept = readFileSync(own, 'utf8');
+    for (const text of [kept.replace('"text":"wrong"', '"text":"rung"'), kept.replaceAll(/"digest":"\w+",?/g, '')]) {
+      writeFileSync(own, text);
+      const edited = await evaluate({ ...options, directory: `${options.directory}-${String(text.length)}` });
+      // Without any digest it is a recording of an earlier version.
+      expect(findVerdict(edited).warnings).toEqual(
+        text.includes('rung') ? [`recorded answers of 1 case were edited: ${first.id}; record them again`] : [],
+      );
+    }
+    writeFileSync(own, kept);
     // Another model recorded one arm.
     for (const { id } of recorded) {
       const file = path.join(tapes, `${id}.without.jsonl`);

@@ -327,7 +327,8 @@ describe('a fleet for teams', needs('postgresql'), () => {
 /** A report without times, turns, folders and ids of runs. Estimates of tokens count the characters of the temporary folder. */
 function comparable(out: string): unknown {
   return JSON.parse(out, (key, value: unknown) => {
-    if (/^(?:startedAt|endedAt|turn|wallMs|elapsedMs|modelMs|run|runs|folder|directory|id|inputTokens)$/.test(key))
+    if (key === 'turn') return 'some turn';
+    if (/^(?:startedAt|endedAt|wallMs|elapsedMs|modelMs|run|runs|folder|directory|id|inputTokens)$/.test(key))
       return undefined;
     return value;
   });

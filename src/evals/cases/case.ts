@@ -81,6 +81,8 @@ export interface Expectations {
   readonly streaming?: true;
   /** Lines for a judge model, for what code cannot check. */
   readonly rubric?: readonly RubricLine[];
+  /** What another tool grades and nothing here does, so that the case cannot pass. */
+  readonly ungraded?: readonly string[];
 }
 
 /** `tool` may contain `*`. Each of the `arguments` must be equal, or match if it is `/expression/`; others are ignored unless `exact`. */

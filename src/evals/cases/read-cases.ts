@@ -179,11 +179,13 @@ function openFile(
 /** Cases of other tools are checked as ours are. Their ids are made unique, and each problem points at the case. */
 function readForeignCases(file: CaseFile, cases: readonly ForeignCase[]): readonly LocatedDraft[] {
   const stem = idStem(file);
-  return cases.flatMap(({ file: own, at, id, written }, place) => {
+  return cases.flatMap(({ file: own, at, id, written, ungraded = [] }, place) => {
     const madeId = cases.length === 1 ? stem : `${stem}-${String(place + 1)}`;
     const report = relocated(own.report, () => at);
     const draft = readOwnCase({ ...own, report }, { path: at, value: written, defaults: {}, madeId, foreignId: id });
-    return draft === undefined ? [] : [{ draft, position: own.report.locate(at) }];
+    if (draft === undefined) return [];
+    const expect = { ...draft.case.expect, ...(ungraded.length === 0 ? {} : { ungraded }) };
+    return [{ draft: { ...draft, case: { ...draft.case, expect } }, position: own.report.locate(at) }];
   });
 }
 

@@ -24,6 +24,7 @@ export function gradeFacts(one: EvalCase, facts: RunFacts, checkSchema?: CheckSc
     ...gradeEnd(one, facts),
     ...gradeOutput(one, facts, checkSchema),
     ...gradeStreaming(one, facts),
+    ...gradeUngraded(one),
   ];
   // A broken run proves neither success nor failure.
   if (brokenReason(one, facts) !== '')
@@ -116,6 +117,14 @@ function gradeLimit(name: keyof Budget, limit: number, { used, budgetEnds, end }
   if (ended.length > 0) return checked(head, 'the limit ended the run', ended);
   const amount = Math.round(used[name]);
   return checked(head, used[name] <= limit ? '' : `it used ${String(amount)}`, [end]);
+}
+
+/** A case of another tool does not pass by the checks that are left. */
+function gradeUngraded({ expect: { ungraded = [] } }: EvalCase): readonly CheckResult[] {
+  return ungraded.map((reason, place) => {
+    const asked = 'everything that the case file asks is graded';
+    return skipped({ id: `ungraded[${String(place)}]`, kind: 'output', asked }, reason);
+  });
 }
 
 /** Deltas are not recorded, so a stored run cannot be graded for streaming again. */

@@ -11,6 +11,8 @@ type LintRule =
   | 'expected-in-request'
   | 'expected-in-skill'
   | 'expected-in-files'
+  | 'expected-hidden'
+  | 'one-answer'
   | 'expects-skill-name'
   | 'skill-in-request'
   | 'format-only'

@@ -7,7 +7,8 @@ import { quietly, sha256 } from '#platform';
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import { splitFlags } from '../cases/pattern-check.ts';
 import { gradeAnswer } from '../grade/grade-output.ts';
-import type { CaseFinding, LintedCase, SkillText } from './finding.ts';
+import type { CaseFinding, LintedCase } from './finding.ts';
+import { fold, givenAwayFindings, neededText } from './given-away.ts';
 
 const NOTHING = 'I do not know and nothing here says anything about it so that there is no more to tell';
 
@@ -85,7 +86,7 @@ export function graderFindings({ evalCase, skillFiles }: LintedCase): readonly C
       { rule: 'passes-on-request', severity, message: 'the checks pass if the answer repeats the request', hint },
     ];
   }
-  return [...givenAway(checks, evalCase, skillFiles), ...numberFindings(checks)];
+  return [...givenAwayFindings(checks, { evalCase, skillFiles }), ...numberFindings(checks)];
 }
 
 /** Whether the case also asks how the run went, which a wrong answer alone does not meet. */
@@ -97,25 +98,6 @@ function hasOtherChecks({ expect }: EvalCase): boolean {
     expect.security !== undefined
   );
 }
-
-/** Texts that a check needs, where it needs a plain text. */
-function neededText(check: OutputCheck): string | undefined {
-  if (check.type === 'contains') return check.not === true ? undefined : check.text;
-  if (check.type === 'file') return check.contains;
-  if (check.type !== 'matches' || check.not === true) return undefined;
-  const { source } = splitFlags(check.pattern);
-  const plain = source
-    .replace(/^\^?(?:\\b)?/, '')
-    .replace(/(?:\\b)?\$?$/, '')
-    .replaceAll(/\\([\\^$.*+?()[\]{}|/])/g, '\u0000$1');
-  return /[\\^$.*+?()[\]{}|]/.test(plain.replaceAll(/\u0000./g, '')) ? undefined : plain.replaceAll('\u0000', '');
-}
-
-const fold = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll(/[\s_-]+/g, ' ')
-    .trim();
 
 function skillNameFinding({ skills: { target } }: EvalCase, checks: readonly OutputCheck[]): CaseFinding | undefined {
   const needed = checks.find((check) => target !== undefined && fold(neededText(check) ?? '') === fold(target));
@@ -157,48 +139,6 @@ function fixtureFindings(
     message: `the input file ${quoted(path.basename(file))} is already what is expected`,
     hint: 'expect another file name, or content that the run has to make',
   }));
-}
-
-function givenAway(
-  checks: readonly OutputCheck[],
-  { input }: EvalCase,
-  skillFiles: readonly SkillText[],
-): readonly CaseFinding[] {
-  const within = (text: string, check: OutputCheck): boolean => {
-    const needed = neededText(check);
-    return needed !== undefined && needed.trim().length > 1 && fold(text).includes(fold(needed));
-  };
-  const shown = (found: readonly OutputCheck[]): string =>
-    found.map((check) => quoted(neededText(check) ?? (check.type === 'matches' ? check.pattern : ''), 60)).join(', ');
-  const inRequest = checks.filter((check) => within(input, check));
-  // An expression may match what has no fixed text.
-  const isTold = (text: string, check: OutputCheck): boolean =>
-    within(text, check) || (check.type === 'matches' && check.not !== true && gradeAnswer(check, text));
-  const left = checks.filter((check) => !inRequest.includes(check));
-  const teller = skillFiles.find(({ text }) => left.some((check) => isTold(text, check)));
-  const inSkill = teller === undefined ? [] : left.filter((check) => isTold(teller.text, check));
-  return [
-    ...(inRequest.length === 0
-      ? []
-      : [
-          {
-            rule: 'expected-in-request',
-            severity: 'warning',
-            message: `the request contains the expected text ${shown(inRequest)}`,
-            hint: 'expect something that the request does not say',
-          } as const,
-        ]),
-    ...(inSkill.length === 0
-      ? []
-      : [
-          {
-            rule: 'expected-in-skill',
-            severity: 'warning',
-            message: `${teller?.file ?? 'SKILL.md'} contains the expected text ${shown(inSkill)}`,
-            hint: 'the case shows that the skill was read, not that it helps: expect a result that has to be worked out',
-          } as const,
-        ]),
-  ];
 }
 
 const OPPOSITES: Readonly<Record<string, string>> = {

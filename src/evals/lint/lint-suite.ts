@@ -8,6 +8,7 @@ import { isSkillNamed } from '../cases/suite.ts';
 import { duplicateFindings } from './duplicates.ts';
 import type { CaseFinding, LintedCase, LintFinding, SkillText } from './finding.ts';
 import { graderFindings } from './graders.ts';
+import { oneAnswerFindings } from './one-answer.ts';
 import { readSkillTexts } from './skill-texts.ts';
 
 export interface LintOptions {
@@ -31,6 +32,7 @@ export function lintSuite(cases: readonly EvalCase[], { kind, skills }: LintOpti
     ...asked.flatMap((one) => graderFindings(one).map((finding) => place(one, finding))),
     ...namingFindings(asked).map(([one, finding]) => place(one, finding)),
     ...balanceFindings(asked, kind).map(([one, finding]) => place(one, finding)),
+    ...oneAnswerFindings(asked).map(([one, finding]) => place(one, finding)),
     ...duplicateFindings(asked).map(([one, finding]) => place(one, finding)),
   ];
 }

@@ -1,4 +1,4 @@
-/** The texts of a skill that a model can read, to find answers in them: SKILL.md first, then its other files without the cases. */
+/** The files of a skill that a model can read, to find answers in them: SKILL.md first, without the cases. Those that are binary or large have a name only. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,8 +8,10 @@ import type { SkillText } from './finding.ts';
 
 const MOST_FILES = 300;
 const MOST_BYTES = 512 * 1024;
-/** Folders that runs never see, or that hold no text of the skill. */
-const LEFT_OUT = /^(?:evals?|tests?|cases|node_modules|\..*)$/;
+/** Folders of a skill that runs never see. */
+const UNSEEN = /^evals?$/;
+/** Folders that hold no text of the skill. */
+const LEFT_OUT = /^(?:node_modules|\.git)$/;
 
 export function readSkillTexts(folder: string): readonly SkillText[] {
   const files = listFiles(folder, '').toSorted(
@@ -18,7 +20,7 @@ export function readSkillTexts(folder: string): readonly SkillText[] {
   return files.slice(0, MOST_FILES).flatMap((file) => {
     const full = path.join(folder, file);
     const text = quietly(() => (statSync(full).size > MOST_BYTES ? '' : readFileSync(full, 'utf8')), '');
-    return text === '' || text.includes('\0') ? [] : [{ file, text }];
+    return [{ file, text: text.includes('\0') ? '' : text }];
   });
 }
 
@@ -27,6 +29,7 @@ function listFiles(folder: string, within: string): readonly string[] {
   return quietly(() => readdirSync(path.join(folder, within), { withFileTypes: true }), []).flatMap((entry) => {
     const name = within === '' ? entry.name : `${within}/${entry.name}`;
     if (entry.isFile()) return [name];
-    return entry.isDirectory() && !LEFT_OUT.test(entry.name) ? listFiles(folder, name) : [];
+    const isLeftOut = LEFT_OUT.test(entry.name) || UNSEEN.test(name);
+    return entry.isDirectory() && !isLeftOut ? listFiles(folder, name) : [];
   });
 }

@@ -113,6 +113,8 @@ export function findOrderEffect(cases: readonly OrderedCase[]): Comparison['orde
   return units.length > 0 && compareCases(units).p < 0.05 ? counts : undefined;
 }
 
+const MOST_NAMES = 10;
+
 /** What a reader must know about the comparison before believing it. */
 export function listDoubts({ comparisons, results }: EvalReport): readonly string[] {
   const changes = (['models', 'fingerprints'] as const).flatMap((kind) => {
@@ -120,7 +122,15 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
     const what = kind === 'models' ? 'the model that answered' : 'the system fingerprint of the server';
     return names.length < 2 ? [] : [`${what} changed during the evaluation: ${namesText(names)}`];
   });
-  return [...changes, ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted)))];
+  const edited = [...new Set(results.flatMap(({ case: id, model }) => (model.isEdited === true ? [id] : [])))];
+  const more = edited.length > MOST_NAMES ? ` and ${String(edited.length - MOST_NAMES)} more` : '';
+  const edits =
+    edited.length === 0
+      ? []
+      : [
+          `recorded answers of ${countText(edited.length, 'case')} were edited: ${edited.slice(0, MOST_NAMES).join(', ')}${more}; record them again`,
+        ];
+  return [...changes, ...edits, ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted)))];
 }
 
 function listComparisonDoubts(

@@ -113,6 +113,8 @@ export interface AnsweringModel {
   readonly way: ModelWay;
   /** Digest of scripted or recorded answers, to tell whether two arms got the same. */
   readonly answers?: string;
+  /** The recording was edited after it was made. */
+  readonly isEdited?: true;
   /** What the server says answered, each name once; absent if it says nothing. */
   readonly served?: Readonly<Record<'models' | 'fingerprints', readonly string[]>>;
 }
@@ -167,9 +169,8 @@ export function isCounted({ quarantine }: Pick<CaseResult, 'quarantine'>): boole
 export const ENDED = 'ended.';
 
 /** The limit that ended the run, or `crash`; undefined if it ended by itself. */
-export function findEarlyEnd({ checks }: Pick<CaseResult, 'checks'>): string | undefined {
-  return checks.find(({ id, status }) => id.startsWith(ENDED) && status === 'failed')?.id.slice(ENDED.length);
-}
+export const findEarlyEnd = ({ checks }: Pick<CaseResult, 'checks'>): string | undefined =>
+  checks.find(({ id, status }) => id.startsWith(ENDED) && status === 'failed')?.id.slice(ENDED.length);
 
 export function hasEndedEarly(result: Pick<CaseResult, 'checks'>): boolean {
   return findEarlyEnd(result) !== undefined;

@@ -58,9 +58,10 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
     const identity = sha256(readFileSync(file));
     const model = showing(replayed, portable);
     const assertDone = (): void => replayed.assertDone();
-    const { id, answers: said } = replayed;
+    const { id, answers: said, isEdited } = replayed;
     const asked = `cassette ${identifyModel(replayed)}`;
-    return watched(model, { id, way: 'cassette', answers: said, identity, asked, assertDone });
+    const edits = isEdited ? ({ isEdited } as const) : {};
+    return watched(model, { id, way: 'cassette', answers: said, ...edits, identity, asked, assertDone });
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;

@@ -214,6 +214,6 @@ export async function gradeAttempt(
 const NOT_RUN: CheckerEnd = { type: 'broken', reason: 'the checker did not run' };
 
 function emptyResult({ model, ...job }: Attempt): CaseResult {
-  const { id, way, answers } = model;
-  return ungradedResult(job, { id, way, answers, ...defined({ served: model.servedBy() }) });
+  const { id, way, answers, isEdited } = model;
+  return ungradedResult(job, { id, way, answers, ...defined({ isEdited, served: model.servedBy() }) });
 }

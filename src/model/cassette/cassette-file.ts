@@ -34,6 +34,8 @@ export interface CassetteEntry {
   readonly error?: CassetteError;
   /** The recorded deltas; empty if the caller did not stream. */
   readonly deltas: readonly ModelDelta[];
+  /** Of the model, the key and the answer, to notice edits; absent in recordings of earlier versions. */
+  readonly digest?: string;
 }
 
 export interface CassetteError {
@@ -167,8 +169,16 @@ const ERROR = object({ message: TEXT, hint: TEXT, status: COUNT, isRetryable: FL
 const ENTRY: JsonSchema = {
   description: '',
   anyOf: [
-    object({ key: TEXT, request: REQUEST, answer: ANSWER, deltas: list(DELTA) }, ['key', 'answer', 'deltas']),
-    object({ key: TEXT, request: REQUEST, error: ERROR, deltas: list(DELTA) }, ['key', 'error', 'deltas']),
+    object({ key: TEXT, request: REQUEST, answer: ANSWER, deltas: list(DELTA), digest: TEXT }, [
+      'key',
+      'answer',
+      'deltas',
+    ]),
+    object({ key: TEXT, request: REQUEST, error: ERROR, deltas: list(DELTA), digest: TEXT }, [
+      'key',
+      'error',
+      'deltas',
+    ]),
   ],
 };
 const VERSION: JsonSchema = {

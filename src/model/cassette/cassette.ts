@@ -40,6 +40,8 @@ export interface ReplayOptions {
 export interface ReplayModel extends Model {
   /** A digest of what the model said, whatever it was asked. */
   readonly answers: string;
+  /** An answer was edited after it was recorded. Nothing is known of recordings of earlier versions. */
+  readonly isEdited: boolean;
   assertDone(): void;
 }
 
@@ -68,12 +70,13 @@ export function recordCassette(model: Model, file: string, options: RecordOption
         const answer = await model.call(request, { signal, ...listening });
         const changed = changedAnswer(answer, redact);
         const entry = { ...asked, answer: changed, deltas: safeDeltas(deltas, answer, changed) };
-        await appendEntry(file, header, entry, signal);
+        await appendEntry(file, header, withDigest(model.id, entry), signal);
         return answer;
       } catch (error) {
         const failure = toCassetteError(error, redact);
         // Deltas before a failure may contain half a secret and are of no use.
-        if (failure !== undefined) await appendEntry(file, header, { ...asked, error: failure, deltas: [] }, signal);
+        if (failure !== undefined)
+          await appendEntry(file, header, withDigest(model.id, { ...asked, error: failure, deltas: [] }), signal);
         throw error;
       }
     },
@@ -135,6 +138,9 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
   return {
     id: header.model,
     answers: answersDigest(entries),
+    isEdited:
+      entries.some(({ digest }) => digest !== undefined) &&
+      entries.some((entry) => entry.digest !== withDigest(header.model, entry).digest),
     ...defined({ contextWindow: header.contextWindow, answerSchemas: header.answerSchemas }),
     call(request, callOptions) {
       if (callOptions.signal.aborted) return Promise.reject(callOptions.signal.reason);
@@ -154,6 +160,11 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
       throw failed(header.model, `${String(left.size)} of ${String(entries.length)} recorded calls were not requested`);
     },
   };
+}
+
+function withDigest(model: string, entry: CassetteEntry): CassetteEntry {
+  const { key, answer, error, deltas } = entry;
+  return { ...entry, digest: sha256(stableJson([model, key, answer ?? '', error ?? '', deltas])) };
 }
 
 function answersDigest(entries: readonly CassetteEntry[]): string {

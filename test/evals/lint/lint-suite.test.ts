@@ -72,6 +72,87 @@ describe('answers that are given away', () => {
     expect(findingsOf([{ output: { regex: 'END-OF-REPORT' } }])).toEqual(['warning expected-in-skill']);
   });
 
+  const WORD = 'forty-two boats';
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const rot13 = (text: string): string =>
+    text.replaceAll(/[a-z]/g, (letter) => String.fromCodePoint(((letter.charCodeAt(0) - 84) % 26) + 97));
+  test.each([
+    ['as base64', base64(WORD)],
+    ['as base64', base64(`The answer is ${WORD}.`).replaceAll(/(.{10})/g, '$1\n')],
+    ['as base64', base64(`The answers are ${WORD}.`)],
+    ['as hexadecimal digits', Buffer.from(WORD).toString('hex').toUpperCase()],
+    ['as hexadecimal digits', [...Buffer.from(WORD)].map((byte) => String.raw`\x${byte.toString(16)}`).join('')],
+    ['as hexadecimal digits', [...Buffer.from(WORD)].map((byte) => `0x${byte.toString(16)}, `).join('')],
+    ['as character codes', [...Buffer.from(WORD)].join(', ')],
+    ['in ROT13', rot13(WORD)],
+    ['backwards', [...WORD].toReversed().join('')],
+  ])('the expected text is hidden in the skill or an input file %s', (way, text) => {
+    const found = (files: Readonly<Record<string, string>>, more: object = {}): readonly string[] => {
+      const root = folderOf({
+        'tax-report/SKILL.md': SKILL,
+        'tax-report/evals/cases.json': {
+          cases: [{ input: 'How high is the tax on a boat?', expect: { output: GOOD }, ...more }],
+        },
+        ...files,
+      });
+      const skill = path.join(root, 'tax-report');
+      return lintSuite(readCases([skill]).cases, { kind: 'cases', skills: [skill] }).map(({ message }) => message);
+    };
+    expect(found({ 'tax-report/references/key.txt': `Notes.\n${text}\n` })).toEqual([
+      `"references/key.txt" gives away the expected text "forty-two boats" ${way}`,
+    ]);
+    expect(found({ 'tax-report/evals/key.txt': text }, { files: ['key.txt'] })).toEqual([
+      `"key.txt" gives away the expected text "forty-two boats" ${way}`,
+    ]);
+    // Runs do not see the folder of the cases.
+    expect(found({ 'tax-report/evals/key.txt': text })).toEqual([]);
+  });
+
+  test('the expected text is in an input file, in the name of a file, or in the cases beside the skill', () => {
+    const root = folderOf({
+      'tax-report/SKILL.md': SKILL,
+      'tax-report/assets/forty_two_boats.bin': 'a\0b',
+      'tax-report/tests/notes.txt': 'It is 5 houses.\n',
+      'tax-report/tests/cases.json': {
+        cases: [
+          { input: 'How high is the tax on a boat?', expect: { output: GOOD } },
+          { input: 'Compare two flats in Rome.', files: ['notes.txt'], expect: { output: { contains: '5 houses' } } },
+        ],
+      },
+    });
+    const skill = path.join(root, 'tax-report');
+    const findings = lintSuite(readCases([path.join(skill, 'tests/cases.json')]).cases, {
+      kind: 'cases',
+      skills: [skill],
+    });
+    expect(findings.map(({ rule, message, hint }) => [rule, message, hint.slice(0, 24)])).toEqual([
+      [
+        'expected-in-skill',
+        'tests/cases.json contains the expected text "forty-two boats"',
+        'a run can read the cases',
+      ],
+      [
+        'expected-hidden',
+        '"assets/forty_two_boats.bin" gives away the expected text "forty-two boats" in its name',
+        'remove it: a run that fi',
+      ],
+      ['expected-in-skill', 'tests/cases.json contains the expected text "5 houses"', 'a run can read the cases'],
+      [
+        'expected-in-files',
+        'the input file "notes.txt" contains the expected text "5 houses"',
+        'expect a result that has',
+      ],
+    ]);
+  });
+
+  test('one answer passes most cases', () => {
+    const cases = (texts: readonly string[]) => texts.map((text) => ({ output: { contains: text } }));
+    expect(findingsOf(cases(['in June', 'in June', 'in June', 'in June or July', 'two flats', 'no boat']))).toEqual([
+      'warning one-answer',
+    ]);
+    expect(findingsOf(cases(['in June', 'in June', 'in June', 'in Mayday', 'two flats', 'four boats']))).toEqual([]);
+  });
+
   test('the check asks for the name of the skill', () => {
     expect(findingsOf([{ output: { contains: 'tax-report' } }])).toEqual(['error expects-skill-name']);
     expect(findingsOf([{ output: { regex: '(?i)tax report' } }])).toEqual(['error expects-skill-name']);

@@ -96,9 +96,29 @@ describe('a cassette', () => {
         request: request('x'),
         answer: { text: 'a\u001b[2J\u202e', toolCalls: [], finish: 'stop', usage: {}, retries: 0 },
         deltas: [],
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
       },
     ]);
     expect(readdirSync(path.dirname(file))).toEqual(['talk.jsonl']);
+  });
+
+  test('knows that an answer, its model or its request was edited, if it was recorded with digests', async () => {
+    const file = cassette();
+    const model = recordCassette(openScripted([{ text: 'one' }, { text: 'two' }]), file);
+    for (const asked of ['x', 'y']) await model.call(request(asked), { signal });
+    const kept = readFileSync(file, 'utf8');
+    const isEdited = (text: string): boolean => {
+      writeFileSync(file, text);
+      return replayCassette(file).isEdited;
+    };
+    expect([kept, kept.replaceAll(/"digest":"\w+",?/g, '')].map(isEdited)).toEqual([false, false]);
+    const edits = [
+      kept.replace('"text":"two"', '"text":"too"'),
+      kept.replace('"model":"scripted"', '"model":"other"'),
+      kept.replace(/"key":"../, '"key":"zz'),
+      kept.replace(/"digest":"\w+",?/, ''),
+    ];
+    expect(edits.map((text) => text !== kept && isEdited(text))).toEqual([true, true, true, true]);
   });
 
   test('another request fails with what changed', async () => {

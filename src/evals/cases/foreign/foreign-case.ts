@@ -20,6 +20,8 @@ export interface ForeignCase {
   readonly id?: string;
   /** In our own format, without an id. */
   readonly written: Fields;
+  /** What the other tool grades and nothing here does. */
+  readonly ungraded?: readonly string[];
 }
 
 /** A file that a suite names: another case file, or a plain text. */
@@ -56,6 +58,10 @@ export class ForeignExpectations {
   readonly #at: JsonPath;
   #trigger: boolean | undefined;
   #outcome: string | undefined;
+  /** See `ForeignCase`. */
+  readonly ungraded: string[] = [];
+  /** How many expectations were added, to find graders that add none. */
+  added = 0;
 
   constructor(file: CaseFile, at: JsonPath) {
     this.#file = file;
@@ -64,6 +70,7 @@ export class ForeignExpectations {
 
   contains(texts: unknown, { ignoreCase = false, not = false }: TextOptions = {}): void {
     for (const text of toTexts(texts)) this.#texts.push({ text, ignoreCase, not });
+    this.added += toTexts(texts).length;
   }
 
   /** One of the texts must occur. */
@@ -76,51 +83,68 @@ export class ForeignExpectations {
     const known = [...flags].filter((flag) => 'ims'.includes(flag)).join('');
     const prefix = known === '' ? '' : `(?${known})`;
     this.#output[not ? 'not_regex' : 'regex'].push(...toTexts(patterns).map((pattern) => `${prefix}${pattern}`));
+    this.added += toTexts(patterns).length;
   }
 
   json(schema?: unknown): void {
     if (isObject(schema)) this.#json.json_schema = schema;
     else this.#json.format = 'json';
+    this.added += 1;
   }
 
   outputFile(path: string, more: { readonly exists?: false; readonly contains?: string } = {}): void {
     this.#output.files.push({ path, ...more });
+    this.added += 1;
   }
 
   rubric(line: unknown): void {
-    if (typeof line === 'string' && line.trim() !== '') this.#rubric.push(line.trim());
+    if (typeof line !== 'string' || line.trim() === '') return;
+    this.#rubric.push(line.trim());
+    this.added += 1;
   }
 
   skills(key: 'skills_all_of' | 'skills_any_of' | 'skills_none_of' | 'skills_only', names: unknown): void {
     const known = this.#lists.get(key) ?? new Set();
     for (const name of toTexts(names)) known.add(localName(name));
     this.#lists.set(key, known);
+    this.added += toTexts(names).length;
   }
 
   sequence(sentence: string): void {
     this.#lists.set('sequence', (this.#lists.get('sequence') ?? new Set()).add(sentence));
+    this.added += 1;
   }
 
   tools(key: 'ordered' | 'unordered' | 'forbid', names: unknown): void {
     this.#actions[key].push(...toTexts(names).map(toolName));
+    this.added += toTexts(names).length;
   }
 
   trigger(isExpected: boolean): void {
     this.#trigger = isExpected;
+    this.added += 1;
   }
 
   outcome(name: 'done'): void {
     this.#outcome = name;
+    this.added += 1;
   }
 
   limit(key: 'max_turns' | 'max_tool_calls' | 'max_tokens' | 'timeout_s', value: unknown): void {
-    if (typeof value === 'number' && value > 0) this.#constraints[key] = Math.ceil(value);
+    if (typeof value !== 'number' || value <= 0) return;
+    this.#constraints[key] = Math.ceil(value);
+    this.added += 1;
   }
 
-  /** Names what is graded by the other tool and not here. */
+  /** Names what is graded by the other tool and not here: the case can fail, but not pass. */
   unread(message: string, at: JsonPath = this.#at): void {
-    const hint =
-      'the case is graded without it: add a text, an expression, a rubric line or a checker that says the same';
+    const hint = 'without it the case cannot pass: write a text, an expression, a rubric line or a checker instead';
+    addProblem(this.#file.report, at, message, hint, 'warning');
+    this.ungraded.push(message);
+  }
+
+  /** Names what is read in another way, or not at all, and grades nothing. */
+  note(message: string, hint: string, at: JsonPath = this.#at): void {
     addProblem(this.#file.report, at, message, hint, 'warning');
   }
 

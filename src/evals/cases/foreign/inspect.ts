@@ -37,6 +37,7 @@ export function readInspectSample(file: CaseFile, sample: Fields, at: JsonPath):
       input: [readInput(sample) ?? '', ...(letters.length === 0 ? [] : [letters.join('\n')])].join('\n\n'),
       ...expected.write(),
     },
+    ungraded: expected.ungraded,
   };
 }
 

@@ -39,7 +39,11 @@ export function readMarkdownCase(file: CaseFile, { head, body }: MarkdownValue):
   const title = sections.find(({ level }) => level === 1)?.title;
   for (const section of sections)
     if (section !== input && !criteria.includes(section) && section.level !== 1 && section.text !== '')
-      expected.unread(`the section ${quoted(section.title)} is not read`, lineAt(section.line));
+      expected.note(
+        `the section ${quoted(section.title)} is not read`,
+        'write what must hold under Success criteria',
+        lineAt(section.line),
+      );
   return {
     file,
     at: [],

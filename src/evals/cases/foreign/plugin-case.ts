@@ -56,6 +56,7 @@ export function readPluginCase(file: CaseFile, value: Fields, files: ForeignFile
         ...(typeof runs === 'number' && runs > 1 ? { repeat: runs } : {}),
         ...expected.write(),
       },
+      ungraded: expected.ungraded,
     },
   ];
 }
@@ -97,8 +98,10 @@ function readGrader(expected: ForeignExpectations, grader: unknown, at: JsonPath
   if (!isObject(grader)) return expected.unread('a grader must be an object', at);
   const kind = String(grader['type']);
   const read = Object.hasOwn(GRADERS, kind) ? GRADERS[kind] : undefined;
+  const { added } = expected;
   const left = read === undefined ? `the grader ${namedEntry(grader)} is not read` : read(expected, grader);
   if (left !== undefined) expected.unread(left, at);
+  else if (expected.added === added) expected.unread(`the grader ${namedEntry(grader)} has nothing that is read`, at);
 }
 
 /** Each returns what it could not read. */

@@ -129,7 +129,13 @@ function toCases(
     ...[test['assert'] ?? []].flat().map((assertion: unknown, place) => ({ assertion, at: [...at, 'assert', place] })),
     ...[usual['assert'] ?? []].flat().map((assertion: unknown) => ({ assertion, at })),
   ];
-  return spread(own).flatMap((vars) => {
+  const combinations = spread(own);
+  if (combinations === undefined) {
+    const message = `the lists in vars make more than ${String(MAX_CASES_PER_TEST)} tests`;
+    addProblem(file.report, [...at, 'vars'], message, 'write shorter lists, or several tests');
+    return [];
+  }
+  return combinations.flatMap((vars) => {
     const filled = Object.fromEntries(
       Object.entries(vars).map(([key, value]) => [key, readVariable(file, value, [...at, 'vars', key], files)]),
     );
@@ -147,6 +153,7 @@ function toCases(
       const expected = new ForeignExpectations(file, at);
       for (const { assertion, at: place } of asserts)
         readAssertion(expected, assertion, place, { vars: filled, templates });
+      readOptions(expected, { usual, test }, at);
       const { description, metadata } = test;
       return [
         {
@@ -158,19 +165,21 @@ function toCases(
             ...(isObject(metadata) ? { tags: toTexts(metadata['tags']) } : {}),
             ...expected.write(),
           },
+          ungraded: expected.ungraded,
         },
       ];
     });
   });
 }
 
-/** A list as the value of a variable means one test for each entry. */
-function spread(vars: Fields): readonly Fields[] {
+/** A list as the value of a variable means one test for each entry. Returns undefined if they are too many. */
+function spread(vars: Fields): readonly Fields[] | undefined {
   let all: readonly Fields[] = [{}];
   for (const [key, value] of Object.entries(vars)) {
     const values: readonly unknown[] =
       Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : [value];
-    all = all.flatMap((one) => values.map((item) => ({ ...one, [key]: item }))).slice(0, MAX_CASES_PER_TEST);
+    all = all.flatMap((one) => values.map((item) => ({ ...one, [key]: item })));
+    if (all.length > MAX_CASES_PER_TEST) return undefined;
   }
   return all;
 }
@@ -217,15 +226,48 @@ function readAssertion(expected: ForeignExpectations, written: unknown, at: Json
   if (kind === 'assert-set') {
     for (const one of [assertion['assert'] ?? []].flat()) readAssertion(expected, one, at, context);
     if (assertion['threshold'] !== undefined)
-      expected.unread('the threshold of an assert-set is not read: all must hold', at);
+      expected.note('the threshold of an assert-set is not read: all must hold', ALL_HOLD, at);
     return;
   }
   const not = kind.startsWith('not-');
   const name = not ? kind.slice('not-'.length) : kind;
   const read = Object.hasOwn(ASSERTIONS, name) ? ASSERTIONS[name] : undefined;
-  const isProgram = typeof value === 'string' && value.startsWith('file://');
-  if (read === undefined || isProgram || read(expected, fillValue(value, context.vars), not) === false)
-    expected.unread(`the assertion ${quoted(kind)} is not read`, at);
+  const isFile = typeof value === 'string' && /^(?:file|package):\/\//.test(value);
+  const filled = fillValue(value, context.vars);
+  const reason = isFile
+    ? 'its value is in another file'
+    : PROGRAMS.has(name)
+      ? 'programs of other tools do not run'
+      : read === undefined
+        ? 'it has no equivalent'
+        : assertion['transform'] !== undefined
+          ? 'transform is a program'
+          : filled === undefined
+            ? 'its value uses a variable that is not set, or a template'
+            : read(expected, filled, not) === false
+              ? 'its value cannot be read'
+              : undefined;
+  if (reason !== undefined) expected.unread(`the assertion ${quoted(kind)} is not read: ${reason}`, at);
+}
+
+const PROGRAMS: ReadonlySet<string> = new Set(['javascript', 'python', 'ruby', 'webhook']);
+const ALL_HOLD = 'remove it, or write a case for each assertion';
+
+/** What changes the answer before it is graded, or how the grades add up. */
+function readOptions(
+  expected: ForeignExpectations,
+  { usual, test }: Record<'usual' | 'test', Fields>,
+  at: JsonPath,
+): void {
+  for (const settings of [usual, test]) {
+    const options = isObject(settings['options']) ? settings['options'] : {};
+    for (const key of ['transform', 'postprocess'])
+      if (options[key] !== undefined) expected.unread(`options.${key} is not read: it is a program`, at);
+    if (settings['assertScoringFunction'] !== undefined)
+      expected.unread('assertScoringFunction is not read: it is a program', at);
+    if (settings['threshold'] !== undefined)
+      expected.note('the threshold of a test is not read: all must hold', ALL_HOLD, at);
+  }
 }
 
 function resolveTemplate(written: unknown, templates: Fields): unknown {
@@ -234,54 +276,82 @@ function resolveTemplate(written: unknown, templates: Fields): unknown {
   return name === undefined ? written : Object.hasOwn(templates, name) ? templates[name] : undefined;
 }
 
-function fillValue(value: unknown, vars: Fields): unknown {
-  if (Array.isArray(value)) return value.map((item) => fillValue(item, vars));
+/** An assertion without a value has an empty text. Undefined if a template in it cannot be filled in. */
+function fillValue(value: unknown = '', vars: Fields): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => fillValue(item, vars));
+    return items.includes(undefined) ? undefined : items;
+  }
   if (typeof value !== 'string') return value;
   const filled = fillIn(value, vars);
-  return typeof filled === 'string' ? filled : value;
+  return typeof filled === 'string' ? filled : undefined;
 }
 
 /** Each returns false if it cannot say the same. */
 type ReadAssertion = (expected: ForeignExpectations, value: unknown, not: boolean) => boolean | void;
 
+/** A list with something else in it would lose that, and an empty text is in every answer. */
+function texts(read: ReadAssertion): ReadAssertion {
+  const isText = (one: unknown): boolean => toTexts(one).some((text) => text.trim() !== '');
+  return (expected, value, not) => {
+    const items = [value].flat();
+    return items.length > 0 && items.every(isText) ? read(expected, value, not) : false;
+  };
+}
+
 const judged: ReadAssertion = (expected, value, not) => {
-  if (typeof value !== 'string' || not) return false;
+  if (typeof value !== 'string' || value.trim() === '' || not) return false;
   expected.rubric(value);
   return true;
 };
 
 const ASSERTIONS: Readonly<Record<string, ReadAssertion>> = {
-  contains: (expected, value, not) => expected.contains(value, { not }),
-  icontains: (expected, value, not) => expected.contains(value, { ignoreCase: true, not }),
-  'contains-all': (expected, value, not) => (not ? false : expected.contains(splitList(value))),
-  'icontains-all': (expected, value, not) => (not ? false : expected.contains(splitList(value), { ignoreCase: true })),
-  'contains-any': (expected, value, not) => expected.containsAny(splitList(value), { not }),
-  'icontains-any': (expected, value, not) => expected.containsAny(splitList(value), { ignoreCase: true, not }),
-  regex: (expected, value, not) => expected.matches(value, { not }),
-  'starts-with': (expected, value, not) =>
+  contains: texts((expected, value, not) => expected.contains(value, { not })),
+  icontains: texts((expected, value, not) => expected.contains(value, { ignoreCase: true, not })),
+  'contains-all': texts((expected, value, not) => (not ? false : expected.contains(splitList(value)))),
+  'icontains-all': texts((expected, value, not) =>
+    not ? false : expected.contains(splitList(value), { ignoreCase: true }),
+  ),
+  'contains-any': texts((expected, value, not) => expected.containsAny(splitList(value), { not })),
+  'icontains-any': texts((expected, value, not) => expected.containsAny(splitList(value), { ignoreCase: true, not })),
+  regex: texts((expected, value, not) => expected.matches(value, { not })),
+  'starts-with': texts((expected, value, not) =>
     expected.matches(
       toTexts(value).map((text) => String.raw`^\s*${escapeRegex(text)}`),
       { not },
     ),
+  ),
   equals: (expected, value, not) =>
     typeof value === 'string' ? expected.matches([String.raw`^\s*${escapeRegex(value.trim())}\s*$`], { not }) : false,
-  'is-json': (expected, value, not) => (not ? false : expected.json(value)),
+  'is-json': (expected, value, not) => (not || !(value === '' || isObject(value)) ? false : expected.json(value)),
   'llm-rubric': judged,
-  'g-eval': (expected, value, not) => toTexts(value).every((line) => judged(expected, line, not) === true),
+  'g-eval': texts((expected, value, not) => toTexts(value).every((line) => judged(expected, line, not) === true)),
   'model-graded-closedqa': judged,
   'model-graded-factuality': judged,
   factuality: judged,
   similar: (expected, value, not) =>
-    not || typeof value !== 'string' ? false : expected.rubric(`The answer means the same as: ${value}`),
+    not || typeof value !== 'string' || value.trim() === ''
+      ? false
+      : expected.rubric(`The answer means the same as: ${value}`),
   'skill-used': readSkillUsed,
-  'trajectory:tool-used': (expected, value, not) => expected.tools(not ? 'forbid' : 'unordered', namesIn(value)),
-  'trajectory:tool-sequence': (expected, value, not) =>
-    not ? false : expected.tools('ordered', isObject(value) ? value['steps'] : value),
+  'trajectory:tool-used': (expected, value, not) => {
+    const names = namesIn(value);
+    if (names.length === 0 || names.includes('') || hasCounts(value)) return false;
+    expected.tools(not ? 'forbid' : 'unordered', names);
+    return true;
+  },
+  'trajectory:tool-sequence': (expected, value, not) => {
+    const names = namesIn(isObject(value) ? value['steps'] : value);
+    if (not || names.length === 0 || names.includes('') || (isObject(value) && value['mode'] === 'exact')) return false;
+    expected.tools('ordered', names);
+    return true;
+  },
 };
 
 function readSkillUsed(expected: ForeignExpectations, value: unknown, not: boolean): boolean {
   const names = namesIn(value).map(localName);
-  if (names.length === 0 || names.some((name) => name.includes('*'))) return false;
+  if (names.length === 0 || names.some((name) => name === '' || name.includes('*'))) return false;
+  if (hasCounts(value)) return false;
   expected.skills(not ? 'skills_none_of' : 'skills_all_of', names);
   return true;
 }
@@ -289,8 +359,13 @@ function readSkillUsed(expected: ForeignExpectations, value: unknown, not: boole
 function namesIn(value: unknown): readonly string[] {
   return [value]
     .flat()
-    .flatMap((one) => toTexts(isObject(one) ? one['name'] : one))
+    .map((one) => toTexts(isObject(one) ? one['name'] : one)[0] ?? '')
     .map((name) => (name === '' ? name : toolName(name)));
+}
+
+/** Whether `min` and `max` say how often. */
+function hasCounts(value: unknown): boolean {
+  return [value].flat().some((one) => isObject(one) && (Number(one['min'] ?? 1) !== 1 || one['max'] !== undefined));
 }
 
 function splitList(value: unknown): readonly string[] {

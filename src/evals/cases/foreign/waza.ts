@@ -96,7 +96,11 @@ export function readWazaTask(
   for (const grader of shared.graders) readGrader(expected, grader, at);
   expected.limit('timeout_s', task['timeout_seconds'] ?? shared.config['timeout_seconds']);
   if (isObject(inputs['environment']))
-    expected.unread('inputs.environment is not read', [...at, 'inputs', 'environment']);
+    expected.note('inputs.environment is not read', 'write what the request needs into files', [
+      ...at,
+      'inputs',
+      'environment',
+    ]);
   const { id, name, tags } = task;
   const { trials_per_task: repeat } = shared.config;
   const written = defined({
@@ -108,7 +112,8 @@ export function readWazaTask(
     files: readFixtures(file, inputs['files'], [...at, 'inputs', 'files'], fixtureFolders(task, shared)),
     ...expected.write(),
   });
-  return isClean(file.report, since) ? [{ file, at, id: toTexts(id)[0], written }] : [];
+  const { ungraded } = expected;
+  return isClean(file.report, since) ? [{ file, at, id: toTexts(id)[0], written, ungraded }] : [];
 }
 
 function fixtureFolders({ context_dir: own }: Fields, { dir }: SharedSettings): readonly string[] {
@@ -137,16 +142,24 @@ function readFixtures(
 
 function readExpected(expected: ForeignExpectations, value: unknown, at: JsonPath): void {
   if (!isObject(value)) return expected.rubric(value);
-  const { outcomes, behavior, should_trigger: trigger, ...texts } = value;
-  expected.contains(texts['output_contains'], { ignoreCase: true });
-  expected.containsAny(texts['output_contains_any'], { ignoreCase: true });
-  expected.contains(texts['output_not_contains'], { ignoreCase: true, not: true });
+  const {
+    outcomes,
+    behavior,
+    should_trigger: trigger,
+    output_contains: texts,
+    output_contains_any: someTexts,
+    output_not_contains: noTexts,
+    ...others
+  } = value;
+  expected.contains(texts, { ignoreCase: true });
+  expected.containsAny(someTexts, { ignoreCase: true });
+  expected.contains(noTexts, { ignoreCase: true, not: true });
   if (typeof trigger === 'boolean') expected.trigger(trigger);
   for (const outcome of [outcomes ?? []].flat())
     if (isObject(outcome) && outcome['type'] === 'task_completed') expected.outcome('done');
     else expected.unread('an outcome other than task_completed is not read', [...at, 'outcomes']);
   if (isObject(behavior)) readBehavior(expected, behavior);
-  if (value['tool_calls'] !== undefined) expected.unread('tool_calls is not read', [...at, 'tool_calls']);
+  for (const key of Object.keys(others)) expected.unread(`${key} is not read`, [...at, key]);
 }
 
 function readBehavior(expected: ForeignExpectations, behavior: Fields): void {
@@ -164,8 +177,11 @@ function readGrader(expected: ForeignExpectations, grader: unknown, at: JsonPath
   const config: Fields = isObject(grader['config']) ? { ...grader, ...grader['config'] } : grader;
   const kind = String(grader['type']);
   const read = Object.hasOwn(GRADERS, kind) ? GRADERS[kind] : undefined;
+  const { added } = expected;
   const left = read === undefined ? [`the grader ${namedEntry(grader)} is not read`] : read(expected, config);
   for (const message of left) expected.unread(message, at);
+  if (left.length === 0 && expected.added === added)
+    expected.unread(`the grader ${namedEntry(grader)} has nothing that is read`, at);
 }
 
 /** Each returns what it could not read. */
@@ -213,15 +229,22 @@ const GRADERS: Readonly<Record<string, (expected: ForeignExpectations, config: F
   },
 };
 
-function readTextGrader(expected: ForeignExpectations, config: Fields): readonly string[] {
+function readTextGrader(
+  expected: ForeignExpectations,
+  { type: _type, name: _name, config: _config, weight: _weight, description: _description, ...config }: Fields,
+): readonly string[] {
   expected.contains(config['contains'], { ignoreCase: true });
   expected.contains(config['not_contains'], { ignoreCase: true, not: true });
   expected.contains(config['contains_cs']);
   expected.contains(config['not_contains_cs'], { not: true });
   for (const key of ['regex_match', 'must_match']) expected.matches(config[key]);
   for (const key of ['regex_not_match', 'must_not_match']) expected.matches(config[key], { not: true });
-  return [];
+  return Object.keys(config).flatMap((key) => (TEXT_KEYS.has(key) ? [] : [`${key} of a text grader is not read`]));
 }
+
+const TEXT_KEYS: ReadonlySet<string> = new Set(
+  'contains not_contains contains_cs not_contains_cs regex_match must_match regex_not_match must_not_match'.split(' '),
+);
 
 function readRubric(expected: ForeignExpectations, config: Fields): readonly string[] {
   const lines = toTexts(config['prompt'] ?? config['rubric'] ?? config['criteria']);
