@@ -76,7 +76,7 @@ export const DIAGNOSTIC_RULES = {
     'move text into the body or into references/',
   ),
   'frontmatter/line-too-long': quietBreach(
-    'a line has more than 500 characters and is not a valid description or compatibility',
+    'a line has more than 500 characters and is not part of a valid field of the specification',
     'use a folded block (>-) with shorter lines',
   ),
   'frontmatter/invalid-yaml': breach(
@@ -146,13 +146,17 @@ export const DIAGNOSTIC_RULES = {
     'the description has more than 1,024 characters',
     'keep what the skill does and when to use it; move the rest into the body',
   ),
+  'compatibility/empty': quietBreach('compatibility is empty', 'write the requirements, or remove the field'),
   'compatibility/too-long': breach('compatibility has more than 500 characters', 'shorten it'),
   'metadata/not-text': breach('a metadata value is not text; it is kept as JSON text', 'put the value in quotes'),
   'metadata/unquoted': polish(
     'other readers parse a metadata value as a number or a boolean',
     'put the value in quotes',
   ),
-  'allowed-tools/separator': polish('commas separate the entries of allowed-tools', 'separate the entries with spaces'),
+  'allowed-tools/separator': polish(
+    'commas or list items separate the entries of allowed-tools',
+    'separate the entries with spaces',
+  ),
   'allowed-tools/invalid': breach(
     'an entry of allowed-tools is not a tool pattern',
     'write entries such as Read or Bash(git:*)',

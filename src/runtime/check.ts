@@ -34,7 +34,7 @@ export async function findCheckTargets(
   { cwd, source, signal, ...options }: TargetOptions,
 ): Promise<Targets> {
   if (words.length === 0) {
-    const own = isPresent(path.join(cwd, 'SKILL.md')) ? await targetsAt(cwd, options, signal) : undefined;
+    const own = findSkillFile(cwd) === undefined ? undefined : await targetsAt(cwd, options, signal);
     return own ?? sourceTargets(runtime.index, source ?? 'project');
   }
   const found: Targets[] = [];
@@ -59,8 +59,8 @@ async function targetsAt(place: string, options: CheckOptions, signal?: AbortSig
   if (/^skill\.md$/i.test(base) && !isDirectory(absolute))
     return { skills: [{ dir: path.dirname(absolute), file: base }], diagnostics: [] };
   if (!isDirectory(absolute)) return undefined;
-  if (isPresent(path.join(absolute, 'SKILL.md')) && !isDirectory(path.join(absolute, 'SKILL.md')))
-    return { skills: [{ dir: absolute, file: 'SKILL.md' }], diagnostics: [] };
+  const file = findSkillFile(absolute);
+  if (file !== undefined) return { skills: [{ dir: absolute, file }], diagnostics: [] };
 
   const { index } = await openRegistry({
     roots: [{ source: 'check', path: absolute, priority: 1, explicit: true }],
@@ -75,6 +75,14 @@ async function targetsAt(place: string, options: CheckOptions, signal?: AbortSig
   return skills.length + diagnostics.length > 0
     ? { skills, diagnostics }
     : { skills, diagnostics: [noSkillIn(absolute, options)] };
+}
+
+/** The name of the file that makes the folder a skill. */
+function findSkillFile(folder: string): string | undefined {
+  return ['SKILL.md', 'skill.md'].find((name) => {
+    const file = path.join(folder, name);
+    return isPresent(file) && !isDirectory(file);
+  });
 }
 
 function noSkillIn(folder: string, { mode }: CheckOptions): Diagnostic {

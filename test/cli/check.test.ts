@@ -50,6 +50,20 @@ describe('check', () => {
     },
   );
 
+  test('a lone skill.md is found in its folder, as list finds it, and its name is the error', async () => {
+    const lone = path.join(temporaryFolder(), 'lone');
+    writeFiles(lone, { 'skill.md': skillText('lone', 'Does lone things.') });
+    const words = [
+      ['check', lone],
+      ['check', path.join(lone, 'skill.md')],
+      ['check', path.dirname(lone)],
+    ];
+    for (const each of [...words, ['check']]) {
+      const { out } = await cli(lone, [...each, '--json']);
+      expect(codes(out)).toEqual(['file/case']);
+    }
+  });
+
   test('passes what is right, by path, by file, by name and by its alias', async () => {
     for (const words of [
       ['check', 'skills/good'],

@@ -100,7 +100,7 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
       continue;
     }
     if (exact === undefined) reportMisspelt(report, entry, field);
-    else if (field === 'disallowed-tools') reportUnknown(report, entry);
+    else if (findHost(field) !== undefined) reportUnknown(report, entry);
     else if (isExtension(field)) reportExtension(report, entry);
     const entries = stated.get(field);
     if (entries === undefined) stated.set(field, [entry]);
@@ -133,7 +133,7 @@ function reportUnknown(report: Report, { key, keyStart }: MapEntry): void {
     });
     return;
   }
-  const host = key === 'disallowed-tools' ? 'Claude Code' : findHost(key);
+  const host = findHost(key);
   addDiagnostic(report, {
     code: 'field/unknown',
     at: keyStart,
@@ -354,6 +354,8 @@ function readCompatibility(report: Report, entry: MapEntry | undefined): string 
     const message = `compatibility has ${countCharacters(text)} characters, expected at most ${MAX_COMPATIBILITY}`;
     addDiagnostic(report, { code: 'compatibility/too-long', at: entry?.value?.start ?? 0, message });
   }
+  if (text === undefined && entry !== undefined && (entry.value === undefined || entry.value.type === 'scalar'))
+    addDiagnostic(report, { code: 'compatibility/empty', at: entry.keyStart, message: 'compatibility is empty' });
   return text;
 }
 

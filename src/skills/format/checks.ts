@@ -1,5 +1,6 @@
 /** Checks that need no parsing: size limits, line ends, byte order marks, hidden characters. */
 import { MAX_FRONTMATTER_BYTES } from './bounds.ts';
+import { isSpecified } from './fields.ts';
 import type { Fences } from './fences.ts';
 import type { MapNode, ScalarNode } from './node.ts';
 import { addDiagnostic, type Report } from './report.ts';
@@ -133,7 +134,7 @@ function checkLines(report: Report, { start, close }: Fences, map: MapNode): voi
 
 function reportLongLine(report: Report, line: number, feed: number, map: MapNode): void {
   const content = report.text.slice(line, report.text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed);
-  if (countCharacters(content) <= MAX_LINE || isLineOfValidField(report.text, map, line, feed)) return;
+  if (countCharacters(content) <= MAX_LINE || isLineOfSpecifiedField(report.text, map, line, feed)) return;
   // Folding takes time, and only strict mode is used to fix files.
   const value = report.mode === 'strict' ? valueOnLine(map, line, feed) : undefined;
   const folded = value === undefined ? undefined : foldYaml(value.value);
@@ -145,15 +146,16 @@ function reportLongLine(report: Report, line: number, feed: number, map: MapNode
   });
 }
 
-/** Whether the line is part of a description or a compatibility that the specification allows, so its length is never an error. */
-function isLineOfValidField(text: string, map: MapNode, line: number, feed: number): boolean {
+/** Whether the line is part of a field of the specification, which has a limit of its own or none, so its length is never an error. */
+function isLineOfSpecifiedField(text: string, map: MapNode, line: number, feed: number): boolean {
   const entry = map.entries.findLast(({ keyStart }) => keyStart < feed);
-  const limit =
-    entry?.key === 'description' ? MAX_DESCRIPTION : entry?.key === 'compatibility' ? MAX_COMPATIBILITY : undefined;
-  const value = entry?.value;
-  if (limit === undefined || value?.type !== 'scalar' || text.charAt(line) === '#') return false;
+  const value =
+    entry?.key === 'metadata' && entry.value?.type === 'map'
+      ? entry.value.entries.findLast(({ keyStart }) => keyStart < feed)?.value
+      : entry?.value;
+  if (!isSpecified(entry?.key) || value?.type !== 'scalar' || text.charAt(line) === '#') return false;
   // A comment before or after the value on this line is not part of it.
-  return value.start < feed && value.end >= feed - 1 && countCharacters(value.value) <= limit;
+  return value.start < feed && value.end >= feed - 1;
 }
 
 /** The value of a top-level field that starts and ends on the line, with nothing after it. */

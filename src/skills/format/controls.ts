@@ -165,6 +165,11 @@ function reportSeparator(report: Report, key: string, node: ScalarNode, spaced: 
 }
 
 function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnInvalidTool): readonly string[] {
+  addDiagnostic(report, {
+    code: 'allowed-tools/separator',
+    at: list.start,
+    message: `${key}: the entries are a list, expected text with spaces between them`,
+  });
   const tools: string[] = [];
   for (const item of list.items) {
     // YAML parses `- Bash(git: *)` as a map; its source text is a tool pattern.
@@ -258,8 +263,10 @@ function readRunMode(report: Report, { key, value }: MapEntry): SkillHead['contr
 }
 
 /** Claude Code's `context: fork` means a subagent; other values have no meaning here. */
-function readContext(report: Report, { value }: MapEntry): SkillHead['controls']['runMode'] | undefined {
-  return value?.type === 'scalar' && readScalarText(report, value) === 'fork' ? 'subagent' : undefined;
+function readContext(report: Report, { key, value }: MapEntry): SkillHead['controls']['runMode'] | undefined {
+  if (value?.type === 'scalar' && readScalarText(report, value) === 'fork') return 'subagent';
+  if (value !== undefined) wrongType(report, key, value, 'fork');
+  return undefined;
 }
 
 function closedField(report: Report, key: string, value: YamlNode, expected: string): undefined {

@@ -50,12 +50,17 @@ const BY_FOLDED_NAME: ReadonlyMap<string, FieldName> = new Map(
 const EXTENSION_SET: ReadonlySet<string> = new Set(EXTENSIONS);
 const RESTRICTING: ReadonlyMap<string, RestrictingField> = new Map(RESTRICTING_FIELDS.map((field) => [field, field]));
 const HOSTS: ReadonlyMap<string, string> = new Map<string, string>([
-  ...CLAUDE_CODE.map((field) => [foldKey(field), 'Claude Code'] as const),
+  ...[...CLAUDE_CODE, ...SHARED].map((field) => [foldKey(field), 'Claude Code'] as const),
   ...['homepage', 'emoji', 'user-invocable-only', 'command-dispatch', 'command-tool', 'command-arg-mode'].map(
     (field) => [foldKey(field), 'OpenClaw'] as const,
   ),
   ...['globs', 'alwaysApply'].map((field) => [foldKey(field), 'Cursor rules'] as const),
 ]);
+
+/** Whether the specification has a field of this name. */
+export function isSpecified(key: string | undefined): boolean {
+  return SPECIFIED.some((field) => field === key);
+}
 
 /** The field a key names exactly. */
 export function fieldOfKey(key: string): FieldName | undefined {

@@ -83,10 +83,28 @@ export const MALFORMED_FIELDS: readonly Malformed[] = [
   },
   {
     title: 'a line of 600 characters',
-    text: withHead(`license: ${'word '.repeat(120)}end`),
-    places: ['frontmatter/line-too-long@4:501'],
+    text: withHead(`author: ${'word '.repeat(120)}end`),
+    places: ['field/extension@4:1', 'frontmatter/line-too-long@4:501'],
     description: D,
     mends: ['frontmatter/line-too-long'],
+  },
+  {
+    title: 'a context that is not fork',
+    text: withHead('context: anything'),
+    places: ['field/unknown@4:1', 'field/type@4:10'],
+    description: D,
+  },
+  {
+    title: 'a list of tools',
+    text: withHead('allowed-tools: [Read, Grep]'),
+    places: ['allowed-tools/separator@4:16'],
+    description: D,
+  },
+  {
+    title: 'an empty compatibility',
+    text: withHead('compatibility:'),
+    places: ['compatibility/empty@4:1'],
+    description: D,
   },
   { title: 'an unknown field', text: withHead('colour: blue'), places: ['field/unknown@4:1'], description: D },
   {
