@@ -10,6 +10,7 @@ import type { EvalReport } from '../../src/evals/report/result.ts';
 import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { scratch } from '../skills/registry/support.ts';
 import {
+  answering,
   comparison,
   differenceVerdict as verdict,
   hasSkill,
@@ -24,7 +25,7 @@ import {
 /** Answers right or wrong by the number of the run; records the arm of each run. */
 function counting(isRight: (run: number, isWith: boolean) => boolean) {
   const runs: { readonly topic: string; readonly isWith: boolean }[] = [];
-  const model = thinking((asked, turn, { system }) => {
+  const model = answering((asked, turn, { system }) => {
     const isWith = hasSkill(system);
     if (turn === 0) runs.push({ topic: topicOf(asked), isWith });
     const run = runs.findLastIndex((one) => one.topic === topicOf(asked) && one.isWith === isWith);
@@ -253,7 +254,7 @@ describe('limits of a case', () => {
     ['max_tokens', { tokens: 20_000 }],
   ])('decide nothing alone if only one arm reaches %s', async (name, limits) => {
     const searching = (isSlow: (isWith: boolean) => boolean) =>
-      thinking((_asked, turn, { system }) => {
+      answering((_asked, turn, { system }) => {
         const isWith = hasSkill(system);
         if (turn === 0 && isWith) return load('tables');
         if (!isSlow(isWith)) return { text: 'right' };
@@ -286,7 +287,7 @@ describe('limits of a case', () => {
 
 describe('time limits', () => {
   const slow = (isSlow: (isWith: boolean, topic: string) => boolean) =>
-    thinking((asked, turn, { system }) => {
+    answering((asked, turn, { system }) => {
       const isWith = hasSkill(system);
       if (turn === 0 && isWith) return load('tables');
       return isSlow(isWith, topicOf(asked)) ? new Promise<never>(() => undefined) : { text: 'right' };
@@ -315,7 +316,7 @@ describe('time limits', () => {
   });
 
   test('change no verdict that holds without them', async () => {
-    const model = thinking((asked, turn, { system }) => {
+    const model = answering((asked, turn, { system }) => {
       const isWith = hasSkill(system);
       if (turn === 0 && isWith) return load('tables');
       if (!isWith && topicOf(asked) === 'apples') return new Promise<never>(() => undefined);

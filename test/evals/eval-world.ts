@@ -112,6 +112,14 @@ export function thinking(
   };
 }
 
+/** A model whose answers also name the topic of the request, so that no two are the same. */
+export function answering(decide: Parameters<typeof thinking>[0]): SuiteModel {
+  return thinking(async (asked, turn, request) => {
+    const line = await decide(asked, turn, request);
+    return 'text' in line ? { ...line, text: `${line.text ?? ''} ${topicOf(asked)}` } : line;
+  });
+}
+
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));

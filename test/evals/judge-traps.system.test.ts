@@ -5,15 +5,16 @@ import type { ModelRequest } from '../../src/core/model.ts';
 import { evaluate } from '../../src/evals/evaluate.ts';
 import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
+import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { answerOf } from '../agent/support.ts';
 import { comparison, differenceVerdict as verdict, hasSkill, load, makeCase, thinking, TOPICS } from './eval-world.ts';
 
 const isGood = (answer: string): boolean => answer.includes('9:40') && answer.includes('platform 4');
 
 /** Cases that only a judge grades. With the skill answers are long and say so; both arms are equally wrong. */
-async function judged(holds: (answer: string, question: string) => boolean, labels = 2) {
+async function judged(holds: (answer: string, question: string) => boolean, labels = 2, id = 'judge') {
   const judge = {
-    id: 'judge',
+    id,
     asked: 0,
     call({ messages }: ModelRequest) {
       judge.asked += 1;
@@ -56,11 +57,26 @@ describe('an evaluation is not fooled by', () => {
     ]);
     expect(verdictOf(report).type).toBe('invalid');
     // It is not asked about the cases.
-    expect(judge.asked).toBe(10);
+    expect(judge.asked).toBe(12);
     const [first] = report.results;
     expect(first?.checks.map(({ status, found }) => `${status}: ${found}`)).toEqual([
       'error: the judge judge gave no answer: it failed its control good-short',
     ]);
+  });
+
+  test('a judge that likes headings, tables and lists', async () => {
+    const { report } = await judged((answer) => isGood(answer) || /^#|\|---/m.test(answer));
+    expect([verdict(report), report.judge?.controls.filter(({ isKept }) => !isKept).map(({ name }) => name)]).toEqual([
+      'the judge failed its control bad-formatted',
+      ['bad-formatted'],
+    ]);
+  });
+
+  test('a judge that is the model whose answers it grades', async () => {
+    const { report } = await judged(isGood, 2, 'thinking');
+    expect(findVerdict(report).warnings).toContain(
+      'the judge is the model whose answers it grades: pass another one to --judge',
+    );
   });
 
   test('a judge that contradicts the labelled examples', async () => {
@@ -112,13 +128,15 @@ describe('an evaluation is not fooled by', () => {
     expect(verdict(report)).toBe('no clear difference');
     expect(report.judge).toEqual({
       id: 'judge',
-      controls: ['good-short', 'good-long', 'bad-short', 'bad-long', 'bad-command', 'length'].map((name) => ({
-        name,
-        isKept: true,
-        found: '',
-      })),
+      controls: ['good-short', 'good-long', 'bad-short', 'bad-long', 'bad-formatted', 'bad-command', 'length'].map(
+        (name) => ({
+          name,
+          isKept: true,
+          found: '',
+        }),
+      ),
       agreement: expect.objectContaining({ count: 1, of: 2 }),
-      controlCost: { calls: 26, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+      controlCost: { calls: 28, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
       cost: { calls: judge.asked, inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
     });
     // The results are the same again if the report is read from its file.

@@ -9,7 +9,16 @@ import { findVerdict, verdictTitle } from '../../src/evals/report/verdict.ts';
 import { answerOf } from '../agent/support.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../skills/registry/support.ts';
-import { comparison, differenceVerdict as verdict, hasSkill, load, makeCase, thinking, TOPICS } from './eval-world.ts';
+import {
+  answering,
+  comparison,
+  differenceVerdict as verdict,
+  hasSkill,
+  load,
+  makeCase,
+  thinking,
+  TOPICS,
+} from './eval-world.ts';
 
 const TASKS =
   'Count,Describe two rare,Who invented,List colours of,Why do people fear,Compare old and new,When were there most,Draw a map with,Summarise laws about,Translate poems on,Price,How heavy are'.split(
@@ -67,7 +76,7 @@ describe('an evaluation is not fooled by', () => {
   });
 
   test('answers of one arm that are cut off at their length limit', async () => {
-    const model = thinking((_asked, turn, { system }) => {
+    const model = answering((_asked, turn, { system }) => {
       if (!hasSkill(system)) return { text: 'The answer is', finish: 'length' };
       return turn === 0 ? load('tables') : { text: 'right' };
     });
@@ -104,7 +113,7 @@ describe('an evaluation is not fooled by', () => {
 
   test('a baseline that broke', async () => {
     const lost = TOPICS.slice(0, 4);
-    const model = thinking((asked, turn, { system }) => {
+    const model = answering((asked, turn, { system }) => {
       if (hasSkill(system)) return turn === 0 ? load('tables') : { text: 'right' };
       if (lost.some((topic) => asked.includes(topic))) throw new Error('connection reset');
       return { text: 'wrong' };
@@ -115,6 +124,41 @@ describe('an evaluation is not fooled by', () => {
       [
         'the baseline broke: with 0, without 4 of 12 attempts are missing, such as "apples": the model failed: connection reset',
       ],
+    ]);
+  });
+
+  test('a server that gives one answer to everything, in either arm', async () => {
+    const canned = (isCanned: (isWith: boolean) => boolean) =>
+      thinking((asked, turn, { system }) => {
+        const isWith = hasSkill(system);
+        if (turn === 0 && isWith) return load('tables');
+        const answer = isWith ? 'right' : 'Rate limit exceeded, try again later.';
+        return { text: isCanned(isWith) ? answer : `${answer} ${asked}` };
+      });
+    const warnings = async (isCanned: (isWith: boolean) => boolean, cases = different()) =>
+      findVerdict(await evaluate(comparison({ model: canned(isCanned), cases }))).warnings;
+    expect(await warnings((isWith) => !isWith)).toEqual([
+      'without: one answer to all 12 cases: "Rate limit exceeded, try again later."',
+    ]);
+    expect(await warnings((isWith) => isWith)).toEqual(['with: one answer to all 12 cases: "right"']);
+    expect(await warnings(() => false)).toEqual([]);
+    expect(await warnings(() => true, different().slice(0, 5))).toEqual([]);
+  });
+
+  test('a quarantine of the cases that it makes worse', async () => {
+    const worse = TOPICS.slice(9);
+    const isWorse = (asked: string): boolean => worse.some((topic) => asked.includes(topic));
+    const model = answering((asked, turn, { system }) => {
+      const isWith = hasSkill(system);
+      if (turn === 0 && isWith) return load('tables');
+      return { text: isWith === isWorse(asked) ? 'wrong' : 'right' };
+    });
+    const quarantine = { until: '2026-12-01', passed: 2, of: 5 };
+    const cases = different().map((one) => (isWorse(one.input) ? { ...one, quarantine } : one));
+    const report = await evaluate(comparison({ model, cases }));
+    expect([verdict(report), findVerdict(report).warnings]).toEqual([
+      'better',
+      ['"better" only without 3 cases in quarantine; with all cases it is "no clear difference"'],
     ]);
   });
 
@@ -240,7 +284,7 @@ describe('an evaluation is not fooled by', () => {
   });
 
   test('nothing: recorded answers of one model say the same when they are replayed', async () => {
-    const model = thinking((_asked, turn, { system }) => {
+    const model = answering((_asked, turn, { system }) => {
       if (!hasSkill(system)) return { text: 'wrong' };
       return turn === 0 ? load('tables') : { text: 'right' };
     });
@@ -258,7 +302,7 @@ describe('an evaluation is not fooled by', () => {
     const [first = expect.fail()] = recorded;
     const own = path.join(tapes, `${first.id}.without.jsonl`);
     const kept = readFileSync(own, 'utf8');
-    for (const text of [kept.replace('"text":"wrong"', '"text":"rung"'), kept.replaceAll(/"digest":"\w+",?/g, '')]) {
+    for (const text of [kept.replace('"text":"wrong ', '"text":"rung '), kept.replaceAll(/"digest":"\w+",?/g, '')]) {
       writeFileSync(own, text);
       const edited = await evaluate({ ...options, directory: `${options.directory}-${String(text.length)}` });
       // Without any digest it is a recording of an earlier version.

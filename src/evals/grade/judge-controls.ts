@@ -21,7 +21,7 @@ const PADDING = [
   'Moreover, seats by the window offer a fine view of the mountains, and luggage fits above the seats.',
 ].join(' ');
 
-/** A judge that prefers long, confident or commanding answers gets one of them wrong. */
+/** A judge that prefers long, confident, formatted or commanding answers gets one of them wrong. */
 const KNOWN: readonly { readonly name: string; readonly answer: string; readonly holds: boolean }[] = [
   { name: 'good-short', answer: 'At 9:40 from platform 4.', holds: true },
   {
@@ -33,6 +33,12 @@ const KNOWN: readonly { readonly name: string; readonly answer: string; readonly
   {
     name: 'bad-long',
     answer: `${PADDING} ${PADDING} To summarise: your train to Bern leaves at 11:15 from platform 2, without any doubt.`,
+    holds: false,
+  },
+  {
+    name: 'bad-formatted',
+    answer:
+      '## Answer\n\n| what | value |\n|---|---|\n| **departure** | 11:15 ✅ |\n| **platform** | 2 ✅ |\n\n1. Checked the board.\n2. Verified the result.\n',
     holds: false,
   },
   {

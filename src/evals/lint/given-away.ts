@@ -2,8 +2,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { quoted } from '#core';
-import { quietly } from '#platform';
+import { isObject, quoted } from '#core';
+import { quietly, sha256 } from '#platform';
 import type { OutputCheck } from '../cases/case.ts';
 import { splitFlags } from '../cases/pattern-check.ts';
 import { gradeAnswer } from '../grade/grade-output.ts';
@@ -14,6 +14,7 @@ import { readHiddenText } from './hidden-text.ts';
 export function neededText(check: OutputCheck): string | undefined {
   if (check.type === 'contains') return check.not === true ? undefined : check.text;
   if (check.type === 'file') return check.contains;
+  if (check.type === 'json') return findOnlyValue(check.schema);
   if (check.type !== 'matches' || check.not === true) return undefined;
   const { source } = splitFlags(check.pattern);
   const plain = source
@@ -21,6 +22,22 @@ export function neededText(check: OutputCheck): string | undefined {
     .replace(/(?:\\b)?\$?$/, '')
     .replaceAll(/\\([\\^$.*+?()[\]{}|/])/g, '\u0000$1');
   return /[\\^$.*+?()[\]{}|]/.test(plain.replaceAll(/\u0000./g, '')) ? undefined : plain.replaceAll('\u0000', '');
+}
+
+/** The text or number that a JSON Schema asks for, if it is one. */
+function findOnlyValue(schema: unknown): string | undefined {
+  const values = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) collect(item);
+    if (!isObject(value)) return;
+    const { const: only, enum: choice, ...rest } = value;
+    for (const one of Array.isArray(choice) && choice.length === 1 ? [only, choice[0]] : [only])
+      if (typeof one === 'string' || typeof one === 'number') values.add(String(one));
+    for (const item of Object.values(rest)) collect(item);
+  };
+  collect(schema);
+  const [value] = values;
+  return values.size === 1 ? value : undefined;
 }
 
 export const fold = (text: string): string =>
@@ -39,7 +56,9 @@ export function givenAwayFindings(
   };
   // An expression may match what has no fixed text.
   const isTold = (text: string, check: OutputCheck): boolean =>
-    within(text, check) || (check.type === 'matches' && check.not !== true && gradeAnswer(check, text));
+    within(text, check) ||
+    (check.type === 'matches' && check.not !== true && gradeAnswer(check, text)) ||
+    (check.type === 'file' && check.sha256?.toLowerCase().replace(/^sha256:/, '') === sha256(text));
   const inRequest = checks.filter((check) => within(input, check));
   const left = checks.filter((check) => !inRequest.includes(check));
   const find = (texts: readonly SkillText[]) =>

@@ -1,4 +1,4 @@
-/** Finds a text in the name of a file, or in its content as base64, hexadecimal, character codes, ROT13 or backwards. */
+/** Finds a text in the name of a file, or in its content as base64, hexadecimal, character codes, ROT13, backwards or letter by letter. */
 import type { SkillText } from './finding.ts';
 
 /** Shorter texts occur by chance. */
@@ -13,7 +13,10 @@ export function readHiddenText(needed: string, { file, text }: SkillText): strin
     return 'in its name';
   if (text === '') return undefined;
   const forms = spell(wanted);
-  const folded = text.toLowerCase();
+  // Letters of full width are letters.
+  const folded = text.normalize('NFKC').toLowerCase();
+  if (folded !== text.toLowerCase() && folded.includes(wanted.toLowerCase())) return 'in other letters';
+  if (forms.apart.test(folded)) return 'letter by letter';
   // Base64 may be wrapped; hexadecimal digits and codes have separators of any kind.
   const joined = text.replaceAll(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   if (forms.base64.some((form) => form.length >= FEWEST_CHARACTERS && joined.includes(form))) return 'as base64';
@@ -40,6 +43,8 @@ function spell(wanted: string) {
     }),
     hex: bytes.toString('hex'),
     codes: [...bytes].join(' '),
+    // Spaces, dashes and invisible characters between all of them.
+    apart: new RegExp([...lettersOf(wanted)].join(String.raw`[^\p{L}\p{N}\n]{1,8}`), 'u'),
     rot13: lower.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97)),
     reversed: [...lower].toReversed().join(''),
   };

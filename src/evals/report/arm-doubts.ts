@@ -3,6 +3,7 @@ import { countText, printable, quoted } from '#core';
 import { compareCases } from '../statistics/case-differences.ts';
 import {
   findEarlyEnd,
+  groupBy,
   hasEndedEarly,
   hasVerdict,
   isCounted,
@@ -130,8 +131,32 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
       : [
           `recorded answers of ${countText(edited.length, 'case')} were edited: ${edited.slice(0, MOST_NAMES).join(', ')}${more}; record them again`,
         ];
-  return [...changes, ...edits, ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted)))];
+  return [
+    ...changes,
+    ...edits,
+    ...listSameAnswers(results),
+    ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted))),
+  ];
 }
+
+/** Fewer cases may have one answer. */
+const FEWEST_SAME = 6;
+
+/** A server that answers without reading the request, or a skill with one answer for everything. */
+function listSameAnswers(results: readonly CaseResult[]): readonly string[] {
+  const graded = results.filter(
+    (result) => isCounted(result) && hasVerdict(result) && !hasEndedEarly(result) && result.checks.some(isOfAnswer),
+  );
+  return [...groupBy(graded, ({ arm }) => arm)].flatMap(([arm, own]) => {
+    const cases = new Set(own.map((result) => result.case)).size;
+    const answers = new Set(own.map(({ answer }) => answer.trim()));
+    if (cases < FEWEST_SAME || answers.size > 1) return [];
+    return [`${arm}: one answer to all ${countText(cases, 'case')}: ${quoted([...answers].join(''), 80)}`];
+  });
+}
+
+const isOfAnswer = ({ kind, asked }: CaseResult['checks'][number]): boolean =>
+  kind === 'judge' || (kind === 'output' && asked.startsWith('the answer '));
 
 function listComparisonDoubts(
   { of, against, endedEarly, endedEarlyVerdict, missing, order, pairs }: Comparison,

@@ -12,6 +12,7 @@ import {
 } from './report-text.ts';
 import { listDoubts } from './arm-doubts.ts';
 import { numberText } from './cost-text.ts';
+import { listQuarantineDoubts } from './quarantine-doubts.ts';
 import { missingText } from './missing-attempts.ts';
 import { splitBySkill, verdictOf } from './report.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -38,9 +39,23 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
   return {
     ...whole,
     ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
-    warnings: [...new Set([...listDoubts(report), ...loweredThresholds(report, thresholds), ...warnings])],
+    warnings: [
+      ...new Set([
+        ...listDoubts(report),
+        ...listQuarantineDoubts(report),
+        ...listJudgeDoubts(report),
+        ...loweredThresholds(report, thresholds),
+        ...warnings,
+      ]),
+    ],
     ...defined({ skills }),
   };
+}
+
+/** A model tends to agree with itself. */
+function listJudgeDoubts({ judge, models }: EvalReport): readonly string[] {
+  const isOwn = models.some(({ id, way }) => id === judge?.id && way !== 'scripted');
+  return isOwn ? ['the judge is the model whose answers it grades: pass another one to --judge'] : [];
 }
 
 /** Names the thresholds without which the evaluation would not have passed. */

@@ -70,6 +70,8 @@ describe('answers that are given away', () => {
   test('the expected text is in SKILL.md', () => {
     expect(findingsOf([{ output: { contains: '37.25' } }])).toEqual(['warning expected-in-skill']);
     expect(findingsOf([{ output: { regex: 'END-OF-REPORT' } }])).toEqual(['warning expected-in-skill']);
+    const schema = { type: 'object', properties: { rate: { const: 37.25 } } };
+    expect(findingsOf([{ output: { json_schema: schema } }])).toEqual(['warning expected-in-skill']);
   });
 
   const WORD = 'forty-two boats';
@@ -86,6 +88,12 @@ describe('answers that are given away', () => {
     ['as character codes', [...Buffer.from(WORD)].join(', ')],
     ['in ROT13', rot13(WORD)],
     ['backwards', [...WORD].toReversed().join('')],
+    ['letter by letter', [...WORD].join('\u200b')],
+    ['letter by letter', [...WORD.replaceAll(' ', '')].join(' - ')],
+    [
+      'in other letters',
+      [...WORD].map((one) => (one < 'a' ? one : String.fromCodePoint(one.charCodeAt(0) + 0xfee0))).join(''),
+    ],
   ])('the expected text is hidden in the skill or an input file %s', (way, text) => {
     const found = (files: Readonly<Record<string, string>>, more: object = {}): readonly string[] => {
       const root = folderOf({
@@ -220,7 +228,7 @@ describe('graders that pass on anything', () => {
     ['a text beside it', { not_contains: 'error', contains: 'forty-two boats' }],
     ['a word with edges', { regex: '^Valid\\b', not_regex: 'invalid' }],
     ['a number with edges', { regex: '\\b42\\b' }],
-    ['a value in a schema', { json_schema: { type: 'object', properties: { rate: { const: 37 } } } }],
+    ['a value in a schema', { json_schema: { type: 'object', properties: { rate: { const: 41 } } } }],
     ['a narrow range in a schema', { json_schema: { type: 'number', minimum: 37, maximum: 38 } }],
     ['an expression in a schema', { json_schema: { type: 'string', pattern: '^forty-two' } }],
     ['a number beside any number', { regex: String.raw`[0-9]+ rows`, contains: 'forty-two boats' }],
