@@ -13,6 +13,7 @@ import {
   firstBytes,
   formStep,
   knownStep,
+  MAX_KNOWN,
   NO,
   toHead,
   toPatterns,
@@ -171,7 +172,21 @@ function skipBackslashes(data: Uint8Array, at: number): number {
   return position;
 }
 
+const knownHeads = new Map<string, readonly Head[]>();
+
+/** How a unit can begin: of each text the three bytes that a table needs, once. Secrets begin with few different units. */
 function unitHeads(unit: string): readonly Head[] {
+  const key = unit.startsWith('\\') ? '\\' : unit;
+  const found = knownHeads.get(key);
+  if (found !== undefined) return found;
+  const heads = [...new Map(listHeads(key).map((head) => [head.text.slice(0, 3), head])).entries()];
+  const short = heads.map(([text, { isOpen }]): Head => ({ text, isOpen }));
+  if (knownHeads.size >= MAX_KNOWN) knownHeads.clear();
+  knownHeads.set(key, short);
+  return short;
+}
+
+function listHeads(unit: string): readonly Head[] {
   if (unit.startsWith('\\')) {
     const forms = unitForms('\\');
     return [

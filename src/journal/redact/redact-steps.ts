@@ -29,7 +29,7 @@ export function toPatterns(
 }
 
 /** Steps depend on few characters, and a secret may have many. */
-const MAX_KNOWN = 2_000;
+export const MAX_KNOWN = 2_000;
 const known = new Map<string, Step>();
 
 export function knownStep(key: string, make: () => Step): Step {

@@ -11,7 +11,7 @@ import {
   type Pattern,
   type RedactedStream,
 } from './redact-scan.ts';
-import { redactionProblem, listVariants, splitSecret } from './redact-variants.ts';
+import { redactionProblem, listFixedTexts, splitSecret } from './redact-variants.ts';
 import { encodedPatterns } from './redact-encodings.ts';
 import { shapePatterns } from './redact-shapes.ts';
 
@@ -28,9 +28,9 @@ const BRACKETS: readonly (readonly [string, string])[] = [
  * The mark that replaces a secret, usually `[secret NAME]`. It must neither contain a spelling of a secret nor form one with the
  * adjacent text, so it uses other brackets if a secret starts with `]`, and another word if a secret is called `secret A`.
  */
-function marksBeside(variants: readonly Uint8Array[]): (name: string) => Uint8Array {
+function marksBeside(texts: readonly Uint8Array[]): (name: string) => Uint8Array {
   // Most runs know no secret.
-  const isApart = variants.length === 0 ? () => true : apartFrom(variants);
+  const isApart = texts.length === 0 ? () => true : apartFrom(texts);
   return (name) => {
     for (const title of [`secret ${name}`, 'withheld', '###'])
       for (const [open, close] of BRACKETS) {
@@ -45,16 +45,16 @@ function marksBeside(variants: readonly Uint8Array[]): (name: string) => Uint8Ar
   };
 }
 
-function apartFrom(variants: readonly Uint8Array[]): (mark: Buffer) => boolean {
-  const forwards = buildTable(variants);
-  const backwards = buildTable(variants.map((variant) => variant.toReversed()));
-  const joined = Buffer.concat(variants);
+function apartFrom(texts: readonly Uint8Array[]): (mark: Buffer) => boolean {
+  const forwards = buildTable(texts);
+  const backwards = buildTable(texts.map((text) => text.toReversed()));
+  const joined = Buffer.concat(texts);
   return (mark) =>
     joined.indexOf(mark) === -1 && meetsNothing(forwards, mark) && meetsNothing(backwards, mark.toReversed());
 }
 
-function buildTable(variants: readonly Uint8Array[]): PatternTable {
-  return patternTable(variants.map((variant) => literal(variant, variant)));
+function buildTable(texts: readonly Uint8Array[]): PatternTable {
+  return patternTable(texts.map((text) => literal(text, text)));
 }
 
 /** Whether no pattern occurs in these bytes or could start at their end. */
@@ -69,7 +69,7 @@ export interface NamedSecret {
 }
 
 export interface Redactor {
-  /** Replaces every encoding of every secret by `[secret NAME]`. Returns the same array if nothing was found. */
+  /** Replaces every spelling of every secret by `[secret NAME]`. Returns the same array if nothing was found. */
   bytes(data: Uint8Array): Uint8Array;
   text(text: string): string;
   /** For output in chunks: finds secrets that are split over several of them. */
@@ -89,10 +89,10 @@ export interface RedactorOptions {
  */
 export function createRedactor(secrets: readonly NamedSecret[], { shapes = false }: RedactorOptions = {}): Redactor {
   for (const secret of secrets) checkSecret(secret);
-  const spelled = secrets.map(({ name, value }) => ({ name, value, variants: listVariants(value) }));
-  const markFor = marksBeside(spelled.flatMap(({ variants }) => variants));
+  const spelled = secrets.map(({ name, value }) => ({ name, value, texts: listFixedTexts(value) }));
+  const markFor = marksBeside(spelled.flatMap(({ texts }) => texts));
   const marked = spelled.map((secret) => ({ ...secret, mark: markFor(secret.name) }));
-  const literals = marked.flatMap(({ mark, variants }) => variants.map((variant) => literal(variant, mark)));
+  const literals = marked.flatMap(({ mark, texts }) => texts.map((text) => literal(text, mark)));
   const encoded = marked.flatMap(({ value, mark }) => [
     ...[...new Set([value, value.trim()])].flatMap((text) => encodedPatterns(text, mark, true)),
     ...splitSecret(value).flatMap((part) => encodedPatterns(part, mark, false)),
