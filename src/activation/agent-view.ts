@@ -6,7 +6,8 @@ import { expandFolder } from '#packs';
 import { readTextFile, realPath } from '#platform';
 import type { Agent, AgentSkill, Budget, Catalog, CatalogContext, Settings, Shown } from './agents/agent.ts';
 import { readFolders, type ReadFolder } from './find-skills.ts';
-import { readSkillFile, type SkillFile } from './skill-file.ts';
+import { parseSettings } from './settings-text.ts';
+import { readOwnFile, readSkillFile, type SkillFile } from './skill-file.ts';
 import { readToml } from './toml.ts';
 
 export interface AgentView {
@@ -109,23 +110,6 @@ function readSettings(
   return { settings, problems };
 }
 
-/** JSON with comments and trailing commas, as the agents accept it. */
-function parseSettings(text: string): Record<string, unknown> | undefined {
-  const plain = text
-    .replace(/^\uFEFF/, '')
-    .replaceAll(/("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, quoted: string | undefined) => quoted ?? ' ')
-    .replaceAll(/("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])/g, (_, quoted: string | undefined) => quoted ?? '');
-  try {
-    const value: unknown = JSON.parse(plain);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value))
-      : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
 interface FoundSkill {
   readonly file: string;
   readonly folder: ReadFolder;
@@ -154,7 +138,7 @@ async function readSkills(
 
 function readCompanion({ companion }: Agent, file: string): string {
   if (companion === undefined) return '';
-  const read = readTextFile(path.join(path.dirname(file), companion), MAX_SETTINGS);
+  const read = readOwnFile(path.join(path.dirname(file), companion), MAX_SETTINGS, path.dirname(file));
   return read.type === 'read' ? read.text : '';
 }
 

@@ -1,7 +1,7 @@
 /** Reads a SKILL.md as far as agents differ about it. Agents use other parsers than `#skills`, so this keeps what each of them could see. */
 import path from 'node:path';
 
-import { readTextFile } from '#platform';
+import { isInside, readTextFile, realPath } from '#platform';
 
 export interface SkillFile {
   readonly path: string;
@@ -26,7 +26,7 @@ const LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$/;
 const PLAIN = /^(?![\d.+-]*$|(?:true|false|null|yes|no|on|off)$)[\p{L}\d](?:[^:#\n]|:(?=\S)|(?<=\S)#)*$/iu;
 
 export async function readSkillFile(file: string): Promise<SkillFile> {
-  const read = readTextFile(file, MAX_BYTES);
+  const read = readOwnFile(file, MAX_BYTES, path.dirname(file));
   const folder = path.basename(path.dirname(file));
   const empty = { path: file, folder, hasFrontmatter: false, hasByteOrderMark: false, fields: {}, lines: {} };
   if (read.type !== 'read')
@@ -43,6 +43,17 @@ export async function readSkillFile(file: string): Promise<SkillFile> {
   const lines: Readonly<Record<string, string>> = Object.fromEntries(rows);
   const isPlain = rows.length === head.split('\n').length && rows.every(([, value]) => PLAIN.test(value));
   return { ...found, hasFrontmatter: true, lines, fields: isPlain ? lines : await parseYaml(head) };
+}
+
+/**
+ * Reads a file of a skill. The skill may be a link to a folder, but a file of it must not be a link to another file outside of it: its
+ * text would be shown as that of the skill.
+ */
+export function readOwnFile(file: string, maxBytes: number, folder: string): ReturnType<typeof readTextFile> {
+  const real = realPath(file);
+  if (path.basename(real) !== path.basename(file) && !isInside(real, realPath(folder)))
+    return { type: 'failed', reason: 'it is a link to a file outside of the skill' };
+  return readTextFile(file, maxBytes);
 }
 
 async function parseYaml(text: string): Promise<SkillFile['fields']> {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -116,5 +116,39 @@ test('a file in the place of a folder, and a folder in the place of SKILL.md, st
       ['good', 'full'],
       ['bad', 'none'],
     ]);
+  }
+});
+
+test('the text of a private file is not shown as that of a skill whose SKILL.md is a link to it', async () => {
+  const place = { home: path.join(top, 'home'), cwd: path.join(top, 'project') };
+  const key = path.join(place.home, '.ssh/id_rsa');
+  mkdirSync(path.dirname(key), { recursive: true });
+  writeFileSync(key, 'PRIVATE words\n');
+  writeFileSync(path.join(place.home, '.ssh/notes'), plainSkill('notes', 'PRIVATE words.'));
+  writeSkill(path.join(top, 'elsewhere/linked'), plainSkill('linked'));
+  for (const folder of ['.agents', '.claude']) {
+    const skills = path.join(place.cwd, folder, 'skills');
+    for (const [name, target] of [
+      ['a', key],
+      ['b', '../../../../home/.ssh/notes'],
+    ] as const) {
+      mkdirSync(path.join(skills, name), { recursive: true });
+      symlinkSync(target, path.join(skills, name, 'SKILL.md'));
+    }
+    mkdirSync(path.join(skills, 'own'));
+    writeFileSync(path.join(skills, 'own/README.md'), plainSkill('own'));
+    symlinkSync('README.md', path.join(skills, 'own/SKILL.md'));
+    symlinkSync(path.join(top, 'elsewhere/linked'), path.join(skills, 'linked'));
+  }
+  for (const { id } of AGENTS) {
+    const shown = await view(id, place);
+    expect([id, listed(shown).toSorted(), JSON.stringify(shown).includes('PRIVATE')]).toEqual([
+      id,
+      ['linked', 'own'],
+      false,
+    ]);
+    expect(shown.skills.filter(({ name }) => /^[ab]$/.test(name)).map(({ reason }) => reason?.message)).toEqual(
+      ['a', 'b'].map(() => `${id} ignores it: SKILL.md cannot be read: it is a link to a file outside of the skill`),
+    );
   }
 });
