@@ -80,13 +80,13 @@ const TABLE: readonly ProtectedNames[] = [
   {
     write: 'free',
     read: 'ask',
-    names: `.env .env.* .env-* .env_* *.env .dev.vars .dev.vars.* .secrets secrets.json secrets.toml secrets.yml secrets.yaml wallet.dat local.settings.json
+    names: `.env .env.* .env-* .env_* *.env .envs/** .Renviron .dev.vars .dev.vars.* .secrets secrets.json secrets.toml secrets.yml secrets.yaml wallet.dat local.settings.json
       *.key *.pem *.p8 *.p12 *.pfx *.ppk *.jks *.jceks *.bks *.keystore *.kdb *.kdbx *.keytab *.ovpn id_dsa* id_ecdsa* id_ed25519* id_rsa*
       *.tfstate *.tfstate.* *.tfvars *.tfvars.json kubeconfig kubeconfig.* *.kubeconfig .vault_pass* .vault-pass* .vault-token
       credentials.json .credentials.json credentials.csv *accessKeys.csv rootkey.csv client_secret*.json oauth_creds.json token.json token.pickle
       service-account*.json service_account*.json serviceAccount*.json *-service-account.json *-firebase-adminsdk-*.json auth.json
       .azure/** .oci/** .config/gcloud/** .config/gh/** .config/hub .config/doctl/** .password-store/** .terraform.d/** .databrickscfg .snowsql/**
-      .pgpass pgpass.conf .my.cnf .mylogin.cnf .htpasswd .s3cfg .passwd-s3fs .boto rclone.conf .dockercfg .dockerconfigjson
+      .pgpass pgpass.conf .my.cnf wp-config.php .mylogin.cnf .htpasswd .s3cfg .passwd-s3fs .boto rclone.conf .dockercfg .dockerconfigjson
       sftp.json sftp-config.json .ftpconfig sitemanager.xml .msmtprc .fetchmailrc .authinfo .*_history
       .cargo/credentials .cargo/credentials.toml .gem/credentials`,
   },
@@ -134,8 +134,8 @@ function escapePattern(name: string): string {
   return collisionKey(name).replaceAll('.', '\\.').replaceAll('*', '[^/]*');
 }
 
-/** What editors and people add to a name for a copy: `.env~`, `.server.pem.swp`, `#id_rsa#`, `prod.key.bak`. */
-const COPIES = { before: '(?:\\.?#|\\.)?', after: '(?:[~#]|\\.(?:bak|backup|old|orig|save|sw[a-p]|tmp))?' };
+/** What editors and people add to a name for a copy: `.env~`, `.server.pem.swp`, `.server.pem.un~`, `#id_rsa#`, `prod.key.bak`. */
+const COPIES = { before: '(?:\\.?#|\\.)?', after: '(?:[~#]|\\.(?:bak|backup|old|orig|save|sw[a-p]|tmp|un~))?' };
 
 /** Patterns that name a folder and an entry of it, which is hidden or protected also where the folder itself was mounted or copied. */
 function listPairs(patterns: readonly string[]): readonly string[] {

@@ -101,7 +101,7 @@ describe('records, answers and trust', () => {
 describe('secrets', () => {
   test.each(
     `.env app/.env.production .env.local.bak .env~ .#.env #.env# .env-staging prod.env .ENV .Env.Local .envrc .dev.vars certs/server.PEM a/b/tls.key
-    .server.pem.swp AuthKey_1.p8 vpn.ovpn .ssh/id_ed25519 id_rsa id_rsa.old .npmrc .pypirc .netrc _netrc .kube/config kubeconfig kubeconfig.yaml
+    .server.pem.swp .server.pem.un~ .envs/.local/.postgres .Renviron wp-config.php AuthKey_1.p8 vpn.ovpn .ssh/id_ed25519 id_rsa id_rsa.old .npmrc .pypirc .netrc _netrc .kube/config kubeconfig kubeconfig.yaml
     infra/terraform.tfstate terraform.tfstate.backup terraform.tfstate.d/dev/terraform.tfstate prod.tfvars credentials.json client_secret_1.json
     service-account-prod.json serviceAccountKey.json app-firebase-adminsdk-x.json .aws/credentials .config/gcloud/a/b .cargo/credentials.toml
     .vault_pass.txt secrets.toml config/secrets.yml secrets.yaml wallet.dat local.settings.json auth.json .pgpass .bash_history .claude/.credentials.json`.split(

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -127,6 +128,60 @@ describe('attributes of files outside', needs('linux', 'python3'), () => {
         mounts,
       });
       expect([copied.stdout, copied.stderr]).toEqual(['content', '']);
+    } finally {
+      await close();
+    }
+  });
+});
+
+/** Reads the attributes of a file by its path and by a descriptor that only names it; the calls of Linux 6.13 by number. */
+const READING = String.raw`
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+file = sys.argv[1]
+def named(): return f"/proc/self/fd/{os.open(file, os.O_PATH)}"
+def raw(number, *rest):
+    room = ctypes.create_string_buffer(4096)
+    libc.syscall(number, -100, file.encode(), 0, *[room if one is None else one for one in rest])
+    return room.raw
+class Wanted(ctypes.Structure): _fields_ = [("value", ctypes.c_uint64), ("size", ctypes.c_uint32), ("flags", ctypes.c_uint32)]
+def getxattrat():
+    room = ctypes.create_string_buffer(4096)
+    wanted = Wanted(ctypes.addressof(room), 4096, 0)
+    libc.syscall(464, -100, file.encode(), 0, b"user.private", ctypes.byref(wanted), ctypes.sizeof(wanted))
+    return room.raw
+seen = []
+for name, act in {
+    "getxattr": lambda: os.getxattr(file, "user.private"),
+    "lgetxattr": lambda: os.getxattr(file, "user.private", follow_symlinks=False),
+    "listxattr": lambda: os.listxattr(file),
+    "llistxattr": lambda: os.listxattr(file, follow_symlinks=False),
+    "by name": lambda: os.getxattr(named(), "user.private"),
+    "by descriptor": lambda: os.getxattr(os.open(file, os.O_PATH), "user.private"),
+    "getxattrat": getxattrat,
+    "listxattrat": lambda: raw(465, None, 4096),
+}.items():
+    try:
+        if "private" in str(act()): seen.append(name)
+    except OSError: pass
+print(",".join(seen))
+`;
+
+describe('attributes of files that a program may not read', needs('linux', 'python3'), () => {
+  test.each(ALL)('are not read in %s', async (_name, make) => {
+    const { workspace, base, executor, close } = await openWorkspace(make({}));
+    const file = path.join(base, 'hidden');
+    chmodSync(base, 0o777);
+    writeFileSync(file, 'content', { mode: 0o644 });
+    const { identity } = executor;
+    if (identity !== undefined) chownSync(file, identity.uid, identity.gid);
+    const onHost = (code: string): ReturnType<typeof spawnSync> => spawnSync('python3', ['-c', code, file]);
+    try {
+      const { status } = onHost('import os, sys; os.setxattr(sys.argv[1], "user.private", b"private words")');
+      // Nothing stops the attack outside; a file system without attributes has none to read.
+      expect(String(onHost(READING).stdout).trim() !== '').toBe(status === 0);
+      const { stdout, stderr } = await collected(workspace, ['python3', '-c', READING, file]);
+      expect([stdout, stderr]).toEqual(['\n', '']);
     } finally {
       await close();
     }

@@ -113,10 +113,14 @@ const CONNECTED_PAIRS: readonly CallRule[] = [
 /** `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_ENABLE_VERITY`: a file that is open for reading only could be changed by them. */
 const FILE_ATTRIBUTES = [0x40086602, 0x401c5820, 0x40806685];
 
-/** Attributes of files that the program may not write; permissions and dates are among the gaps that `doctor` names. */
+/**
+ * Attributes of files that the program may not read or write, which Landlock does not restrict; permissions and dates are among the gaps
+ * that `doctor` names. What is open for reading may show its own.
+ */
 const ATTRIBUTE_CALLS: readonly CallRule[] = [
   // As on a file system that has none, so that programs which copy files go on.
   callRule(['setxattr', 'lsetxattr', 'fsetxattr', 'removexattr', 'lremovexattr', 'fremovexattr'], [], EOPNOTSUPP),
+  callRule(['getxattr', 'lgetxattr', 'getxattrat', 'listxattr', 'llistxattr', 'listxattrat'], [], EOPNOTSUPP),
   callRule(['ioctl'], [[...TERMINAL_INJECTIONS, ...FILE_ATTRIBUTES.map((not) => ({ argument: 1, not }))]]),
 ];
 
