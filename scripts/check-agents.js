@@ -1,10 +1,10 @@
 /**
  * Runs a trigger suite with every agent CLI that installs here: real programs from npm, a local mock model, no network except the loopback,
  * and canary skills in the home of the user and in the folders above. Prints the table of docs/eval-subjects.md. Then compares what seven
- * agents list of 20, 100 and 400 skills with what `skillwright why` predicts. Not part of `npm test`.
+ * agents list of 20, 100 and 400 skills with what `skillwright why` predicts, and their transcripts with what `skillwright usage` reads. Not part of `npm test`.
  *
  *     npm run check:agents [-- AGENT...]     CHECK_AGENTS_DIR=DIR keeps the installed CLIs for the next time
- *                                            CHECK_AGENTS_ONLY=catalog skips the evaluations, CHECK_AGENTS_LATEST=1 takes new versions
+ *                                            CHECK_AGENTS_ONLY=catalog or usage skips the others, CHECK_AGENTS_LATEST=1 takes new versions
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
@@ -24,6 +24,7 @@ import { fileURLToPath } from 'node:url';
 
 import { CATALOG_AGENTS, checkCatalog, installCatalogAgent, printCatalogs } from './check-agents/catalog.js';
 import { startMockModel } from './check-agents/mock-model.js';
+import { checkUsage, printUsage } from './check-agents/usage.js';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');
@@ -67,7 +68,8 @@ async function outside() {
   const world = mkdtempSync(path.join(os.tmpdir(), 'check-agents-world-'));
   try {
     const isWanted = (name) => names.length === 0 || names.includes(name);
-    const wanted = process.env['CHECK_AGENTS_ONLY'] === 'catalog' ? [] : Object.keys(AGENTS).filter(isWanted);
+    const only = process.env['CHECK_AGENTS_ONLY'];
+    const wanted = only !== undefined ? [] : Object.keys(AGENTS).filter(isWanted);
     const installed = wanted.map((name) => ({ name, problem: install(name, folder) }));
     const isLatest = process.env['CHECK_AGENTS_LATEST'] === '1';
     const prefix = path.join(folder, isLatest ? 'catalog-latest' : 'catalog');
@@ -75,7 +77,8 @@ async function outside() {
       id,
       problem: installCatalogAgent(id, prefix, isLatest),
     }));
-    const options = JSON.stringify({ folder, world, installed, catalogs, prefix });
+    const fixtures = process.env['CHECK_AGENTS_TRANSCRIPTS'];
+    const options = JSON.stringify({ folder, world, installed, catalogs, prefix, only, fixtures });
     const argv = [process.execPath, fileURLToPath(import.meta.url)];
     const [command, ...words] = withoutNetwork(argv);
     const child = spawn(command, words, { stdio: 'inherit', env: { PATH: process.env.PATH, [INSIDE]: options } });
@@ -142,7 +145,7 @@ function plant(home, above) {
     writeFileSync(path.join(home, file), text);
 }
 
-async function inside({ folder, world, installed, catalogs, prefix }) {
+async function inside({ folder, world, installed, catalogs, prefix, only, fixtures }) {
   const online = await isOnline();
   const [home, work, project] = ['home', 'tmp', 'project'].map((name) => path.join(world, name));
   for (const one of [home, work, project]) mkdirSync(one, { recursive: true });
@@ -165,14 +168,19 @@ async function inside({ folder, world, installed, catalogs, prefix }) {
     rows.push(problem === '' ? await check(name, { folder, home, work, project, tools }) : { name, problem });
   print(rows, online);
   const lists = [];
-  for (const { id, problem } of catalogs)
+  for (const { id, problem } of only === 'usage' ? [] : catalogs)
     lists.push(
       problem === ''
         ? await checkCatalog(id, { bin: [path.join(prefix, 'node_modules/.bin')], world, command: COMMAND })
         : { id, problem },
     );
   const areEqual = printCatalogs(lists);
-  process.exitCode = online || !areEqual || rows.some((row) => row.problem === undefined && !row.isGood) ? 1 : 0;
+  const usage = [];
+  for (const { id, problem } of only === 'catalog' ? [] : catalogs)
+    usage.push(problem === '' ? await checkUsage(id, { prefix, world, command: COMMAND, fixtures }) : { id, problem });
+  const agrees = printUsage(usage);
+  process.exitCode =
+    online || !areEqual || !agrees || rows.some((row) => row.problem === undefined && !row.isGood) ? 1 : 0;
 }
 
 async function isOnline() {

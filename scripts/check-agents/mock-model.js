@@ -6,7 +6,8 @@
 import { createServer } from 'node:http';
 
 const ANSWER = 'The mock model has answered.';
-const USAGE = { input: 120, output: 12 };
+/** What each answer reports. */
+export const USAGE = { input: 120, output: 12 };
 
 /** Starts the server on the loopback. `rules` maps skill names to expressions; `requests` collects the whole text of each request. */
 export async function startMockModel({ rules }) {
@@ -69,7 +70,10 @@ function skillCall(skill, tools, whole) {
   if (!whole.includes(skill)) return undefined;
   if (tools.has('Skill')) return { name: 'Skill', input: { skill } };
   if (tools.has('activate_skill')) return { name: 'activate_skill', input: { name: skill } };
-  if (tools.has('skill')) return { name: 'skill', input: { name: skill } };
+  if (tools.has('skill')) {
+    const parameter = whole.includes('"skill":{"type":"string"') ? 'skill' : 'name';
+    return { name: 'skill', input: { [parameter]: skill } };
+  }
   const place = fileOf(skill, whole);
   if (tools.has('read')) return { name: 'read', input: { path: place } };
   return shellCall(`cat ${place}`, tools);

@@ -102,15 +102,19 @@ export const STARTS = {
   }),
 };
 
-/** Runs one prompt to its end; resolves with the exit code and the output. */
-export async function startAgent(id, { home, project, url, bin, prompt, env = {}, timeoutMs = 120_000 }) {
+/** Runs one prompt to its end, with `keepsSession` also its transcript; resolves with the exit code and the output. */
+export async function startAgent(
+  id,
+  { home, project, url, bin, prompt, env = {}, keepsSession = false, timeoutMs = 120_000 },
+) {
   const start = STARTS[id]({ prompt, url });
   for (const [name, text] of Object.entries(start.files ?? {})) {
     const file = path.join(home, name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-  const child = spawn(start.program, start.args, {
+  const args = start.args.filter((word) => !keepsSession || word !== '--no-session');
+  const child = spawn(start.program, args, {
     cwd: project,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

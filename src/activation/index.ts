@@ -3,3 +3,5 @@
 export { AGENT_IDS, explainSkills, type Why } from './why.ts';
 // Which skills a request may need.
 export { chooseHints, type Hint } from './hints/choose-hints.ts';
+// What the transcripts of the agents say.
+export { readUsage, type Usage } from './usage/usage.ts';

@@ -14,6 +14,7 @@ export { generateDrafts } from './generate/generate-drafts.ts';
 
 // Finished evaluations.
 export { compareRuns, gradeRuns, showTrend, writeFirstCases } from './project/stored.ts';
+export { priceTokens } from './report/prices.ts';
 export { storedEvaluations } from './project/stored-evaluations.ts';
 
 // Attempts that run on other machines.

@@ -1,5 +1,6 @@
 /** What one agent does with skills, as data and pure functions. Each agent has a file beside this one that holds all of its facts. */
 import type { SkillFile } from '../skill-file.ts';
+import type { TranscriptRule } from './transcript.ts';
 
 export interface Agent {
   /** As in the agent table of `#packs`, which also says how the agent is detected. */
@@ -22,6 +23,8 @@ export interface Agent {
   readonly visibility?: (skill: Pick<AgentSkill, 'name' | 'path'>, settings: Settings) => 'listed' | 'name' | 'hidden';
   /** The list that the model sees. Gets skills in the order of folders, and of paths within a folder. */
   readonly listSkills: (skills: readonly AgentSkill[], context: CatalogContext) => Catalog;
+  /** What the agent keeps of its sessions. */
+  readonly transcript: TranscriptRule;
 }
 
 type AgentId = 'claude-code' | 'codex' | 'gemini-cli' | 'github-copilot' | 'opencode' | 'pi' | 'qwen-code';

@@ -1,6 +1,17 @@
 import { textWidth } from '#platform';
 import type { Agent, AgentSkill, Catalog, CatalogContext, Settings } from './agent.ts';
 import { readByRules } from './skill-rules.ts';
+import {
+  afterIntroduction,
+  countIn,
+  joinTexts,
+  listIn,
+  objectIn,
+  textIn,
+  timeIn,
+  type Row,
+  type TranscriptEvent,
+} from './transcript.ts';
 
 /** Columns that the skills of version 2.1.327 itself take, with their line breaks; they are never shortened. */
 const OWN_WIDTH = 6042;
@@ -47,6 +58,11 @@ export const CLAUDE_CODE: Agent = {
     return choice === 'name-only' ? 'name' : 'listed';
   },
   listSkills: listWithin,
+  transcript: {
+    folder: '${CLAUDE_CONFIG_DIR:-~/.claude}/projects',
+    files: /\.jsonl$/,
+    open: () => readLine,
+  },
 };
 /* oxlint-enable no-template-curly-in-string */
 
@@ -101,4 +117,64 @@ function orderByFolder(skills: readonly AgentSkill[]): readonly AgentSkill[] {
   return [...new Set(skills.map(({ folder }) => folder))].flatMap((folder) =>
     skills.filter((skill) => skill.folder === folder).toSorted((a, b) => a.name.localeCompare(b.name)),
   );
+}
+
+/** Lines of other types, such as attachments and titles, do not matter. A prompt of a subagent was not written by the user. */
+function readLine(line: Row): readonly TranscriptEvent[] | undefined {
+  const { type, message, isSidechain, uuid, cwd, version, sessionId } = line;
+  if (typeof type !== 'string') return undefined;
+  if (type !== 'user' && type !== 'assistant') return [];
+  const { content } = objectIn(message);
+  if (typeof content !== 'string' && !Array.isArray(content)) return undefined;
+  const session: TranscriptEvent = {
+    type: 'session',
+    id: textIn(sessionId),
+    cwd: textIn(cwd),
+    version: textIn(version),
+  };
+  if (type === 'assistant') return [session, ...readAnswer(objectIn(message))];
+  const results = listIn(content).flatMap(({ type: kind, tool_use_id: id, is_error: isError }): TranscriptEvent[] =>
+    kind === 'tool_result' && typeof id === 'string' ? [{ type: 'result', id, ok: isError !== true }] : [],
+  );
+  const text = joinTexts(content);
+  if (line['isMeta'] === true) {
+    const call = textIn(line['sourceToolUseID']);
+    return [
+      session,
+      ...(call === undefined ? [] : [{ type: 'text' as const, id: call, text: afterIntroduction(text) }]),
+    ];
+  }
+  if (results.length > 0 || isSidechain === true || line['isCompactSummary'] === true) return [session, ...results];
+  const request: TranscriptEvent = { type: 'request', text, id: textIn(uuid), at: timeIn(line['timestamp']) };
+  const command = /^<command-(?:name|message)>/.test(text)
+    ? /<command-name>\/?([^<]+)<\/command-name>/.exec(text)?.[1]
+    : undefined;
+  if (command === undefined)
+    return /^<(?:local-command|bash)-/.test(text) ? [session] : text === '' ? [session] : [session, request];
+  const load: TranscriptEvent = { type: 'load', id: textIn(uuid) ?? '', skill: command, byUser: true };
+  return [session, { ...request, text: '' }, load];
+}
+
+function readAnswer({ id, model, usage, content }: Row): readonly TranscriptEvent[] {
+  const calls = listIn(content).flatMap(({ type, name, input, id: call }): TranscriptEvent[] => {
+    const skill = objectIn(input)['skill'];
+    return type === 'tool_use' && name === 'Skill' && typeof skill === 'string' && typeof call === 'string'
+      ? [{ type: 'call', id: call, skill }]
+      : [];
+  });
+  const { input_tokens: input, output_tokens: output, ...cache } = objectIn(usage);
+  const cached = countIn(cache['cache_read_input_tokens']);
+  const written = countIn(cache['cache_creation_input_tokens']);
+  return [
+    ...calls,
+    {
+      type: 'tokens',
+      id: textIn(id),
+      model: `anthropic/${textIn(model) ?? ''}`,
+      input: countIn(input) + cached + written,
+      output: countIn(output),
+      cached,
+      written,
+    },
+  ];
 }

@@ -3,6 +3,17 @@ import path from 'node:path';
 import { compareUnits, type Agent, type AgentSkill, type Catalog, type CatalogContext } from './agent.ts';
 import { aliasCost, allocateCharacters, lineCost } from './codex-budget.ts';
 import { readByRules } from './skill-rules.ts';
+import {
+  countIn,
+  joinTexts,
+  listIn as rowsIn,
+  objectIn,
+  skillOfPath,
+  textIn,
+  timeIn,
+  type Row,
+  type TranscriptEvent,
+} from './transcript.ts';
 
 const MAX_DESCRIPTION = 1024;
 const WINDOW_PERCENT = 2;
@@ -49,6 +60,7 @@ export const CODEX: Agent = {
     return row?.['enabled'] === false ? 'hidden' : 'listed';
   },
   listSkills: listWithin,
+  transcript: { folder: '${CODEX_HOME:-~/.codex}/sessions', files: /\/rollout-[^/]*\.jsonl$/, open: openReader },
 };
 /* oxlint-enable no-template-curly-in-string */
 
@@ -119,4 +131,66 @@ function listWithin(found: readonly AgentSkill[], { contextWindow, settings }: C
 function cutCharacters(text: string, length: number): string {
   const characters = [...text];
   return characters.length <= length ? text : `${characters.slice(0, length - 3).join('')}...`;
+}
+
+/** The model names a turn, and the tokens of its steps do not. */
+function openReader(): (line: Row) => readonly TranscriptEvent[] | undefined {
+  let provider = 'openai';
+  let model = '';
+  return ({ type, payload, timestamp }) => {
+    if (typeof type !== 'string') return undefined;
+    const value = objectIn(payload);
+    if (type === 'session_meta') {
+      provider = textIn(value['model_provider']) ?? provider;
+      const { id, cwd, cli_version: version } = value;
+      return [{ type: 'session', id: textIn(id), cwd: textIn(cwd), version: textIn(version) }];
+    }
+    if (type === 'turn_context') {
+      model = textIn(value['model']) ?? model;
+      return [{ type: 'session', cwd: textIn(value['cwd']) }];
+    }
+    if (type === 'event_msg') return value['type'] === 'token_count' ? readTokens(value, `${provider}/${model}`) : [];
+    return type === 'response_item' ? readItem(value, timeIn(timestamp)) : [];
+  };
+}
+
+/** Text in tags that Codex adds itself. */
+const ADDED =
+  /^\s*(?:<(?:environment_context|user_instructions|skill|turn_aborted|user_shell_command)\b|# AGENTS\.md instructions)/;
+
+function readItem(value: Row, at: number): readonly TranscriptEvent[] | undefined {
+  const { type, role, content, id, call_id: call, output } = value;
+  if (typeof type !== 'string') return undefined;
+  if (type === 'message') {
+    if (!Array.isArray(content)) return undefined;
+    const text =
+      role === 'user' ? joinTexts(rowsIn(content).filter((one) => !ADDED.test(textIn(one['text']) ?? ''))) : '';
+    return text === '' ? [] : [{ type: 'request', text, id: textIn(id), at }];
+  }
+  if (typeof call !== 'string') return [];
+  if (type === 'function_call') {
+    const skill = readsSkill(textIn(value['arguments']) ?? '');
+    return skill === undefined ? [] : [{ type: 'call', id: call, skill }];
+  }
+  if (type !== 'function_call_output') return [];
+  const text = textIn(output) ?? '';
+  const ok = /^Process exited with code 0$/m.test(text) || /"exit_code":\s*0\b/.test(text);
+  return [{ type: 'result', id: call, ok, text: text.replace(/^[\s\S]*?\nOutput:\n/, '') }];
+}
+
+/** The skill whose SKILL.md a command reads; a command that only names the file loads nothing. */
+function readsSkill(written: string): string | undefined {
+  if (!written.includes('SKILL.md')) return undefined;
+  const command = /(?:cat|head|tail|sed|less|more|nl|bat|type|Get-Content)\b[^|;&<>]*SKILL\.md/.exec(
+    written.replaceAll('\\"', '"'),
+  )?.[0];
+  return command === undefined ? undefined : skillOfPath(command);
+}
+
+function readTokens({ info }: Row, model: string): readonly TranscriptEvent[] {
+  const { input_tokens: input, output_tokens: output, ...cache } = objectIn(info, 'last_token_usage');
+  if (typeof input !== 'number') return [];
+  const cached = countIn(cache['cached_input_tokens']);
+  const written = countIn(cache['cache_write_input_tokens']);
+  return [{ type: 'tokens', model, input: countIn(input), output: countIn(output), cached, written }];
 }

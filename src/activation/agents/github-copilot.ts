@@ -1,5 +1,6 @@
 import { byName, compareUnits, type Agent, type AgentSkill, type Catalog, type Shown } from './agent.ts';
 import { readByRules } from './skill-rules.ts';
+import { countIn, moneyIn, objectIn, textIn, timeIn, type Row, type TranscriptEvent } from './transcript.ts';
 
 /** Entries with a description end before this; the first that does not fit ends them, even if a later one would fit. */
 const MAX_ENTRIES = 15_000;
@@ -41,6 +42,11 @@ export const GITHUB_COPILOT: Agent = {
   visibility: ({ name }, settings) =>
     settings.some(({ disabledSkills: names }) => Array.isArray(names) && names.includes(name)) ? 'hidden' : 'listed',
   listSkills: (skills) => listWithin(orderByFolder(skills)),
+  transcript: {
+    folder: '${COPILOT_HOME:-~/.copilot}/session-state',
+    files: /\/events\.jsonl$/,
+    open: () => readLine,
+  },
 };
 
 /* oxlint-enable no-template-curly-in-string */
@@ -86,4 +92,40 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+function readLine({ type, data, id, timestamp }: Row): readonly TranscriptEvent[] | undefined {
+  if (typeof type !== 'string') return undefined;
+  const value = objectIn(data);
+  if (type === 'session.start') {
+    const { sessionId, copilotVersion, context } = value;
+    const cwd = textIn(objectIn(context)['cwd']);
+    return [{ type: 'session', id: textIn(sessionId), version: textIn(copilotVersion), cwd }];
+  }
+  if (type === 'user.message') {
+    const text = textIn(value['content']);
+    return text === undefined ? undefined : [{ type: 'request', text, id: textIn(id), at: timeIn(timestamp) }];
+  }
+  if (type === 'skill.invoked') {
+    const { name, content, trigger } = value;
+    if (typeof name !== 'string' || typeof id !== 'string') return undefined;
+    return [{ type: 'load', id, skill: name, text: textIn(content), byUser: trigger !== 'agent-invoked' }];
+  }
+  if (type !== 'session.usage_record') return [];
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cost, model, modelProvider } = objectIn(
+    value['usage'],
+  );
+  const [cached, written] = [countIn(cacheReadTokens), countIn(cacheWriteTokens)];
+  return [
+    {
+      type: 'tokens',
+      id: textIn(id),
+      model: `${textIn(modelProvider) ?? ''}/${textIn(model) ?? ''}`,
+      input: countIn(inputTokens),
+      output: countIn(outputTokens),
+      cached,
+      written,
+      usd: moneyIn(cost),
+    },
+  ];
 }

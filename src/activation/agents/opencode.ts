@@ -1,5 +1,7 @@
+import { isObject } from '#core';
 import { byName, listAll, type Agent, type Settings } from './agent.ts';
 import { readByRules } from './skill-rules.ts';
+import { countIn, moneyIn, objectIn, textIn, timeIn, type Row, type TranscriptEvent } from './transcript.ts';
 
 const sort = byName((a, b) => a.localeCompare(b));
 const EVERYWHERE = { depth: Number.POSITIVE_INFINITY, isInsideSkills: true, withHidden: true } as const;
@@ -31,6 +33,12 @@ export const OPENCODE: Agent = {
     }),
   visibility: ({ name }, settings) => (findPermission(name, settings) === 'deny' ? 'hidden' : 'listed'),
   listSkills: (skills) => listAll(sort(skills)),
+  transcript: {
+    folder: '${XDG_DATA_HOME:-~/.local/share}/opencode',
+    files: /^opencode\.db$/,
+    tables: ['session', 'message', 'part'],
+    open: openReader,
+  },
 };
 /* oxlint-enable no-template-curly-in-string */
 
@@ -45,4 +53,68 @@ function findPermission(name: string, settings: Settings): unknown {
     const parts = pattern.split('*').map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, String.raw`\$&`));
     return new RegExp(`^${parts.join('.*')}$`, 's').test(name);
   })?.[1];
+}
+
+/** A message says who wrote it, its parts what; a session with a parent is that of a subagent. */
+function openReader(): (row: Row) => readonly TranscriptEvent[] | undefined {
+  const children = new Set<string>();
+  const messages = new Map<string, { readonly isUser: boolean; readonly model: string }>();
+  return (row) => {
+    const { table, id, session_id: session, message_id: message, time_created: created } = row;
+    if (typeof id !== 'string') return undefined;
+    if (table === 'session') {
+      if (typeof row['parent_id'] === 'string') children.add(id);
+      return [{ type: 'session', session: id, id, cwd: textIn(row['directory']), version: textIn(row['version']) }];
+    }
+    const data = parseObject(row['data']);
+    if (data === undefined || typeof session !== 'string') return undefined;
+    if (table === 'message') {
+      const model = `${textIn(data['providerID']) ?? ''}/${textIn(data['modelID']) ?? ''}`;
+      messages.set(id, { isUser: data['role'] === 'user', model });
+      return [];
+    }
+    const by = messages.get(textIn(message) ?? '');
+    const { type, text, synthetic } = data;
+    if (type === 'text' && by?.isUser === true && !children.has(session) && synthetic !== true)
+      return typeof text === 'string' ? [{ type: 'request', session, text, id, at: timeIn(created) }] : undefined;
+    if (type === 'tool') return readSkillCall(data, session);
+    if (type !== 'step-finish') return [];
+    const { input, output, reasoning, cache } = objectIn(data['tokens']);
+    const { read, write } = objectIn(cache);
+    const [cached, written] = [countIn(read), countIn(write)];
+    return [
+      {
+        type: 'tokens',
+        session,
+        id,
+        model: by?.model,
+        input: countIn(input) + cached + written,
+        output: countIn(output) + countIn(reasoning),
+        cached,
+        written,
+        usd: moneyIn(data['cost']),
+      },
+    ];
+  };
+}
+
+function readSkillCall({ tool, callID, state }: Row, session: string): readonly TranscriptEvent[] {
+  const { status, input, output } = objectIn(state);
+  const skill = textIn(objectIn(input)['name']);
+  if (tool !== 'skill' || status !== 'completed' || skill === undefined || typeof callID !== 'string') return [];
+  const text = /^<skill_content[^\n]*\n# Skill: [^\n]*\n\n([\s\S]*?)\n\nBase directory for this skill: /.exec(
+    textIn(output) ?? '',
+  )?.[1];
+  return [{ type: 'load', session, id: callID, skill, byUser: false, ...(text === undefined ? {} : { text }) }];
+}
+
+function parseObject(value: unknown): Row | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isObject(parsed) ? parsed : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

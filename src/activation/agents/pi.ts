@@ -1,5 +1,17 @@
 import { listAll, type Agent } from './agent.ts';
 import { readByRules } from './skill-rules.ts';
+import {
+  countIn,
+  joinTexts,
+  listIn,
+  moneyIn,
+  objectIn,
+  skillOfPath,
+  textIn,
+  timeIn,
+  type Row,
+  type TranscriptEvent,
+} from './transcript.ts';
 
 const EVERYWHERE = { depth: Number.POSITIVE_INFINITY } as const;
 
@@ -25,4 +37,40 @@ export const PI: Agent = {
       hidesManual: true,
     }),
   listSkills: listAll,
+  transcript: { folder: '~/.pi/agent/sessions', files: /\.jsonl$/, open: () => readLine },
 };
+
+function readLine({ type, cwd, id, version, message, timestamp }: Row): readonly TranscriptEvent[] | undefined {
+  if (typeof type !== 'string') return undefined;
+  if (type === 'session')
+    return [{ type: 'session', id: textIn(id), cwd: textIn(cwd), version: `format ${String(version)}` }];
+  if (type !== 'message') return [];
+  const { role, content, toolCallId, isError, model, provider, usage } = objectIn(message);
+  if (typeof role !== 'string') return undefined;
+  if (role === 'user') {
+    const text = joinTexts(content);
+    return text === '' ? [] : [{ type: 'request', text, id: textIn(id), at: timeIn(timestamp) }];
+  }
+  if (role === 'toolResult' && typeof toolCallId === 'string')
+    return [{ type: 'result', id: toolCallId, ok: isError === false, text: joinTexts(content) }];
+  if (role !== 'assistant') return [];
+  const calls = listIn(content).flatMap(({ type: kind, name, arguments: input, id: call }): TranscriptEvent[] => {
+    const skill =
+      kind === 'toolCall' && name === 'read' ? skillOfPath(textIn(objectIn(input)['path']) ?? '') : undefined;
+    return skill === undefined || typeof call !== 'string' ? [] : [{ type: 'call', id: call, skill }];
+  });
+  const { input, output, cacheRead, cacheWrite, cost } = objectIn(usage);
+  const [cached, written] = [countIn(cacheRead), countIn(cacheWrite)];
+  return [
+    ...calls,
+    {
+      type: 'tokens',
+      model: `${textIn(provider) ?? ''}/${textIn(model) ?? ''}`,
+      input: countIn(input) + cached + written,
+      output: countIn(output),
+      cached,
+      written,
+      usd: moneyIn(objectIn(cost)['total']),
+    },
+  ];
+}

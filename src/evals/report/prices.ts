@@ -107,7 +107,19 @@ export function priceResults(
   };
 }
 
-function computeUsd({ cost }: CaseResult, price: ModelPrice): number {
+type CountedTokens = Pick<CaseResult['cost'], 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'cacheWriteTokens'>;
+
+/** What tokens of a model cost, and the date of its price; undefined if its price is not known. */
+export function priceTokens(
+  model: string,
+  tokens: CountedTokens,
+  configured?: ConfiguredPrices,
+): { readonly usd: number; readonly date: string } | undefined {
+  const price = findPrice(model, configured);
+  return price === undefined ? undefined : { usd: computeUsd({ cost: tokens }, price), date: price.date };
+}
+
+function computeUsd({ cost }: { readonly cost: CountedTokens }, price: ModelPrice): number {
   const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0 } = cost;
   // A server may report more cached tokens than tokens.
   const cached = Math.min(cachedTokens, inputTokens);
