@@ -3,6 +3,7 @@ import {
   isProblem,
   quoted,
   readPackage,
+  startsProgram,
   withToolName,
   type Action,
   type ActionProblem,
@@ -60,7 +61,8 @@ export async function whenAllowed<Result>(
     const decided = packages === undefined ? first : await decideAction(action, target, context, packages.lockDigest);
     const { effect, reason } = decided.decision;
     const needsDigest = skill !== undefined && effect !== 'deny' && (effect === 'ask' || journal.isKept);
-    const digest = target.digest ?? (needsDigest ? await skillDigest(skill, context) : undefined);
+    const staged = needsDigest && startsProgram(action) ? await execution?.stagedDigest(skill) : undefined;
+    const digest = target.digest ?? staged ?? (needsDigest ? await skillDigest(skill, context) : undefined);
     const asker = skill === undefined ? SESSION : typeof digest === 'string' && { ...skill, digest };
     const question = packages === undefined || asker === false ? undefined : ([asker, packages.lockDigest] as const);
     const approved = question && execution?.packages.approved;

@@ -146,11 +146,14 @@ export function fileLines(
   files: readonly OfType<Observation, 'skill-loaded'>['files'][number][],
   isCut: boolean,
 ): readonly string[] {
+  const listed = inOrder(files).slice(0, MAX_LINES);
   return [
-    ...inOrder(files).map(({ path, kind, bytes }) => `- ${printable(path)} (${kind}, ${bytesText(bytes)})`),
-    ...(isCut ? ['- … and more files that are not listed'] : []),
+    ...listed.map(({ path, kind, bytes }) => `- ${printable(path)} (${kind}, ${bytesText(bytes)})`),
+    ...(isCut || listed.length < files.length ? ['- … and more files that are not listed'] : []),
   ];
 }
+
+const MAX_LINES = 2_000;
 
 /** Whether the path is below one of these folders. */
 export function isBelow(path: string, folders: readonly string[]): boolean {

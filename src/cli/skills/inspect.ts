@@ -65,7 +65,7 @@ function listEntries(dir: string): ReturnType<ConfinedDirectory['list']> {
   return inConfined(
     dir,
     (folder) => folder.list({ maxFiles: 2_000, maxDepth: 12 }),
-    () => ({ files: [], misnamed: [], isCut: false }),
+    () => ({ files: [], misnamed: [], problems: [], isCut: false }),
   );
 }
 

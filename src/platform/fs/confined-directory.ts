@@ -17,7 +17,7 @@ import {
   type OpenedFile,
 } from './directory-handle.ts';
 import { isInside, tryRealPath } from './paths.ts';
-import { walk } from './walk.ts';
+import { walk, type WalkProblem } from './walk.ts';
 import { isSystemError, quietly } from '../system-error.ts';
 
 /** A whole file, or why it is not read. */
@@ -59,6 +59,8 @@ export interface ConfinedListing {
   readonly files: readonly ConfinedEntry[];
   /** Files whose names are not valid paths, sorted. */
   readonly misnamed: readonly string[];
+  /** Why files may be missing otherwise, with the folder; empty is the folder itself. At most as many as there may be files. */
+  readonly problems: readonly { readonly path: string; readonly problem: WalkProblem }[];
   /** Some files are missing: too many, too deep, unreadable, or with names that are not valid paths. */
   readonly isCut: boolean;
 }
@@ -141,16 +143,21 @@ export class ConfinedDirectory {
   list({ maxFiles, maxDepth }: ListLimits): ConfinedListing {
     const files: ConfinedEntry[] = [];
     const misnamed: string[] = [];
+    const problems: ConfinedListing['problems'][number][] = [];
     let isCut = false;
+    const addProblem = (problem: WalkProblem, path: string): void => {
+      isCut = true;
+      const last = problems.at(-1);
+      if (problems.length < maxFiles && (last?.path !== path || last.problem !== problem))
+        problems.push({ path, problem });
+    };
     const policy = {
       maxNames: maxFiles * NAMES_PER_FILE,
       maxDepth,
       directoriesLast: true,
       accept: ({ kind, name }: { readonly kind: string; readonly name: string }) =>
         kind !== 'directory' || !NOT_LISTED.has(name),
-      onProblem: () => {
-        isCut = true;
-      },
+      onProblem: addProblem,
     };
     for (const { path: relative, place, directory } of walk(this.#opened(), policy)) {
       if (isCut && files.length === maxFiles) break;
@@ -160,10 +167,15 @@ export class ConfinedDirectory {
         isCut = true;
         if (directory === undefined && misnamed.length < maxFiles) misnamed.push(relative);
       } else if (directory !== undefined || stats === undefined) continue;
-      else if (files.length === maxFiles) isCut = true;
+      else if (files.length === maxFiles) addProblem('too-many', '');
       else files.push(listedEntry(relative, stats));
     }
-    return { files: files.toSorted((a, b) => compareText(a.path, b.path)), misnamed: misnamed.toSorted(), isCut };
+    return {
+      files: files.toSorted((a, b) => compareText(a.path, b.path)),
+      misnamed: misnamed.toSorted(),
+      problems,
+      isCut,
+    };
   }
 
   /** Opens a regular file below. The caller closes the descriptor. */

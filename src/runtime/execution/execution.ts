@@ -5,6 +5,7 @@ import { toSkillIdentity } from '../skill-actions.ts';
 import {
   actionFailed,
   executorTraits,
+  isSkillError,
   SkillError,
   type Observation,
   type SkillEntry,
@@ -137,6 +138,17 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     openWorkspace,
     usedWorkspace: () => used,
     changedInputs,
+    async stagedDigest(skill) {
+      if (used === undefined && options.key === undefined) return undefined;
+      try {
+        const workspace = await openWorkspace();
+        return workspace.hasStaged(skill) ? (await workspace.stage(skill)).digest : undefined;
+      } catch (error) {
+        // The program cannot start either, and says why.
+        if (isSkillError(error)) return undefined;
+        throw error;
+      }
+    },
     async perform(action, skill, call = {}) {
       try {
         if (action.type === 'run_script' || action.type === 'run_command')

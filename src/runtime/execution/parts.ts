@@ -186,6 +186,8 @@ export interface Execution
   readonly identity: { readonly profile?: string; readonly image?: string };
   /** The workspace, if it was opened. */
   usedWorkspace(): Workspace | undefined;
+  /** The digest of the files that programs of the skill see, if it has had one in this session or in the kept workspace. */
+  stagedDigest(skill: SkillEntry): Promise<string | undefined>;
   readonly changedInputs: ReadonlySet<string>;
   perform(action: ExecutionAction, skill: SkillEntry | undefined, call?: ExecutionCall): Promise<Observation>;
   /**

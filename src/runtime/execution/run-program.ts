@@ -70,6 +70,7 @@ export async function prepareProgram(
   const create = { name: 'workspace.create', attributes: { executor: executor.name } } as const;
   const workspace = await spanned(onSpan, create, () => parts.openWorkspace());
   const { attached, place } = workspace;
+  const hasStaged = skill !== undefined && workspace.hasStaged(skill);
   const staged =
     skill === undefined
       ? undefined
@@ -84,6 +85,7 @@ export async function prepareProgram(
         );
   if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
     return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
+  const isOld = hasStaged && staged !== undefined && !(await workspace.isCurrent(skill, staged.digest, signal));
   const { restriction } = parts;
   if (restriction !== undefined && !isBuiltInScript(action, staged))
     return refused(failure('execution/unavailable', restriction.message, { hint: restriction.hint }));
@@ -135,7 +137,6 @@ export async function prepareProgram(
         hint: blocking.map(({ hint }) => hint).join('; '),
       }),
     );
-
   const command = programCommand(action, staged, { root: attached.root, skillFolder: skill?.dir });
   if (command.type === 'refused') return command;
   const sources = {
@@ -228,8 +229,13 @@ export async function prepareProgram(
       ...(skill === undefined || staged === undefined || skill.name === staged.name
         ? []
         : [
-            `the folder of the skill ${quoted(skill.name)} is $SKILLS_DIR/${staged.name}, because its name cannot be one`,
+            `the folder of the skill ${quoted(skill.name)} is $SKILLS_DIR/${staged.name}, because its name cannot be one, or another skill has it`,
           ]),
+      ...(isOld
+        ? [
+            `the skill ${quoted(skill.name)} changed on disk; programs of this session keep its earlier files, and a new session sees the new ones`,
+          ]
+        : []),
       ...(secrets?.problems ?? []),
       ...(sharing?.warnings ?? []),
       ...inputs.warnings,

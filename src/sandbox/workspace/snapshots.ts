@@ -38,6 +38,8 @@ export interface Snapshots {
   take(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<Snapshot>;
   /** Returns an existing snapshot if it is intact. */
   find(name: string, digest: string): Promise<Snapshot | undefined>;
+  /** Whether the files of the skill still have this digest. */
+  isCurrent(skill: SkillSource, digest: string, signal?: AbortSignal): Promise<boolean>;
 }
 
 /** Hidden names, characters of patterns, and device names of Windows. */
@@ -53,11 +55,11 @@ function isFolderName(name: string): boolean {
 }
 
 /**
- * The folder of a skill in a workspace. A declared name that cannot be a folder, such as `a/b`, gives way to the name of its folder with
- * digits that no other skill has, so that two skills never share a folder.
+ * The folder of a skill in a workspace. A declared name that cannot be a folder, such as `a/b`, or that a skill of another source has there,
+ * gives way to the name of its folder with digits that no other skill has, so that two skills never share a folder.
  */
-export function stagedName({ name, dir }: SkillSource): string {
-  if (isFolderName(name)) return name;
+export function stagedName({ name, dir }: SkillSource, isTaken: (name: string) => boolean): string {
+  if (isFolderName(name) && !isTaken(name)) return name;
   const slug = toSlug(path.basename(dir), DIGITS + 1) ?? toSlug(name, DIGITS + 1) ?? 'skill';
   return `${slug}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`;
 }
@@ -67,6 +69,10 @@ export function openSnapshots(base: Base, digests: TreeDigests): Snapshots {
   return {
     async find(name, digest) {
       return findStored({ base, digests, signal: undefined }, name, digest);
+    },
+    async isCurrent({ dir }, digest, signal) {
+      const read = await digests.of(dir, { signal });
+      return read.type === 'digest' && read.digest === digest;
     },
     take,
   };

@@ -68,6 +68,10 @@ export interface Workspace {
   readonly warnings: readonly string[];
   /** Stages a skill once: it stays as it is, whatever happens to its folder. */
   stage(skill: SkillSource, options?: { readonly signal?: AbortSignal }): Promise<StagedSkill>;
+  /** Whether a program used the skill here before, so that `stage` returns the files that it had then. */
+  hasStaged(skill: SkillSource): boolean;
+  /** Whether the files of the skill still have this digest. */
+  isCurrent(skill: SkillSource, digest: string, signal?: AbortSignal): Promise<boolean>;
   /** Removes old snapshots, once for all workspaces. Call it while a program runs; otherwise closing the workspaces does it. */
   tidy(): Promise<void>;
   /** Creates a folder for one run. */
@@ -218,6 +222,12 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
   const { id, root } = place;
   const identity = isRoot() ? executor.identity : undefined;
   const staging = new Map<string, Promise<StagedSkill>>();
+  /** Where each staged skill comes from. */
+  const folders = new Map<string, string>();
+  const locate = ({ name, dir }: SkillSource): SkillSource => ({
+    name: stagedName({ name, dir }, (one) => (folders.get(one) ?? dir) !== dir),
+    dir,
+  });
   const warnings = read.warning === undefined ? [] : [read.warning];
   let { metadata } = read;
   let runs = lastRun(root);
@@ -282,7 +292,8 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     },
     stage({ name, dir }, { signal } = {}) {
       refuseClosed();
-      const skill = { name: stagedName({ name, dir }), dir };
+      const skill = locate({ name, dir });
+      folders.set(skill.name, dir);
       const before = staging.get(skill.name);
       const run = (async (): Promise<StagedSkill> => {
         // Sequential per name: the second call finds what the first has staged.
@@ -294,6 +305,11 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
       run.then(forget, forget);
       return run;
     },
+    hasStaged(skill) {
+      const { name } = locate(skill);
+      return metadata.skills.some((one) => one.name === name);
+    },
+    isCurrent: (skill, digest, signal) => snapshots.isCurrent(skill, digest, signal),
     tidy,
     newRunFolder() {
       refuseClosed();

@@ -4,7 +4,7 @@ import { kindOfFile } from './file-kind.ts';
 
 export interface SkillFiles {
   readonly files: readonly OfType<Observation, 'skill-loaded'>['files'][number][];
-  /** Files that cannot be read, and why: links that lead outside or nowhere, missing permissions, names that no path can spell. */
+  /** Files and folders that cannot be read or listed, and why: links that lead outside or nowhere, missing permissions, names that no path can spell. */
   readonly unusable: readonly UnusableFile[];
   /** The list is incomplete: too many files, too deep, or with names that are not valid paths. */
   readonly isCut: boolean;
@@ -15,7 +15,8 @@ interface UnusableFile {
   readonly reason: string;
 }
 
-const LIMITS = { maxFiles: 2_000, maxDepth: 12 };
+/** Programs of a skill with more entries, or deeper folders, cannot run either. */
+const LIMITS = { maxFiles: 20_000, maxDepth: 64 };
 
 /** Lists the files of a skill folder; empty if the folder is gone. */
 export function listSkillFiles(directory: string): SkillFiles {
@@ -27,7 +28,7 @@ export function listSkillFiles(directory: string): SkillFiles {
  * Files with hidden characters or backslashes in their name are unusable and set `isCut`, so that every listed path can be read.
  */
 export function listFiles(directory: ConfinedDirectory): SkillFiles {
-  const { files, misnamed, isCut } = directory.list(LIMITS);
+  const { files, misnamed, problems, isCut } = directory.list(LIMITS);
   const listed: OfType<Observation, 'skill-loaded'>['files'][number][] = [];
   const unusable: UnusableFile[] = misnamed.map((path) => ({ path, reason: MISNAMED }));
   for (const { path, bytes, type, isExecutable, isPublic } of files) {
@@ -38,6 +39,7 @@ export function listFiles(directory: ConfinedDirectory): SkillFiles {
     if (reason !== undefined) unusable.push({ path, reason });
     else listed.push({ path, bytes, kind: kindOfFile(path), isExecutable, isLink: type === 'link' });
   }
+  unusable.push(...problems.map(({ path, problem }) => ({ path: path === '' ? '.' : path, reason: MISSING[problem] })));
   return { files: listed, unusable, isCut };
 }
 
@@ -50,6 +52,13 @@ function whyUnusable(directory: ConfinedDirectory, file: string): string | undef
 }
 
 const MISNAMED = 'its name has an invisible character, a backslash, or is no valid path';
+const MISSING: Readonly<Record<ReturnType<ConfinedDirectory['list']>['problems'][number]['problem'], string>> = {
+  changed: 'the folder changed while its files were listed',
+  unreadable: 'the folder cannot be read',
+  name: 'the folder has a name that is not UTF-8',
+  'too-many': `the skill has more than ${LIMITS.maxFiles.toLocaleString('en')} files; the rest is not listed`,
+  'too-deep': `the folder is more than ${String(LIMITS.maxDepth)} levels deep; its files are not listed`,
+};
 const LINKED_FOLDER = 'it is a link to a folder';
 
 const UNUSABLE: Partial<Readonly<Record<ActionProblem['code'], string>>> = {

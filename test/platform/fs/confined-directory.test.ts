@@ -197,24 +197,30 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
         { path: 'up', bytes: 2, type: 'link', isExecutable: false, isPublic: false },
       ],
       misnamed: [],
+      problems: [],
       isCut: false,
     });
   });
 
   test('sets isCut for more files, deeper folders or names that are not valid paths', () => {
     const names = (root: string, limits: typeof ALL): unknown => {
-      const { files, misnamed, isCut } = confined(root, confinement).list(limits);
-      return [files.map(({ path: file }) => file), isCut, ...misnamed];
+      const { files, misnamed, problems, isCut } = confined(root, confinement).list(limits);
+      return [
+        files.map(({ path: file }) => file),
+        isCut,
+        ...misnamed,
+        ...problems.map(({ path: at, problem }) => `${at}: ${problem}`),
+      ];
     };
     const many = scratch();
     for (const file of ['c', 'a', 'b']) writeFileSync(path.join(many, file), '');
-    expect(names(many, { ...ALL, maxFiles: 2 })).toEqual([['a', 'b'], true]);
+    expect(names(many, { ...ALL, maxFiles: 2 })).toEqual([['a', 'b'], true, ': too-many']);
     expect(names(many, { ...ALL, maxFiles: 3 })).toEqual([['a', 'b', 'c'], false]);
 
     const deep = scratch();
     mkdirSync(path.join(deep, '1/2'), { recursive: true });
     for (const file of ['1/x', '1/2/y']) writeFileSync(path.join(deep, file), '');
-    expect(names(deep, { ...ALL, maxDepth: 1 })).toEqual([['1/x'], true]);
+    expect(names(deep, { ...ALL, maxDepth: 1 })).toEqual([['1/x'], true, '1/2: too-deep']);
     expect(names(deep, { ...ALL, maxDepth: 2 })).toEqual([['1/2/y', '1/x'], false]);
 
     for (const odd of ['back\\slash', 'line\nfeed', 'bidi\u202E', '%2e%2e', Buffer.from([0x61, 0xff])]) {
@@ -222,12 +228,12 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
       writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(odd)]), '');
       writeFileSync(path.join(folder, 'x'), '');
       // A name that is not UTF-8 has no spelling.
-      expect(names(folder, ALL)).toEqual([['x'], true, ...(typeof odd === 'string' ? [odd] : [])]);
+      expect(names(folder, ALL)).toEqual([['x'], true, typeof odd === 'string' ? odd : ': name']);
     }
 
     const empty = scratch();
     for (let count = 0; count < 50; count += 1) mkdirSync(path.join(empty, String(count)));
-    expect(names(empty, { ...ALL, maxFiles: 10 })).toEqual([[], true]);
+    expect(names(empty, { ...ALL, maxFiles: 10 })).toEqual([[], true, ': too-many']);
   });
 
   test('closes every descriptor, also on failures', needs('linux'), () => {

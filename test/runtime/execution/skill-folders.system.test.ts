@@ -8,7 +8,8 @@ import type { Session } from '../../../src/runtime/session.ts';
 import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
-import { runtimeOver } from '../support.ts';
+import { createRuntime } from '../../../src/runtime/runtime.ts';
+import { SHARED_CACHE } from '../../cli/run-cli.ts';
 import { has } from '../../needs.ts';
 
 /** Folders of skills with their files; the name is that of the folder unless SKILL.md is among them. */
@@ -16,6 +17,11 @@ type Skills = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 async function open(executor: ExecutorName, skills: Skills): Promise<Session> {
   const root = scratch();
+  plantSkills(root, skills);
+  return openOver(executor, { roots: [root] });
+}
+
+function plantSkills(root: string, skills: Skills): void {
   for (const [name, files] of Object.entries(skills)) {
     const head = `---\nname: ${JSON.stringify(name)}\ndescription: Does one thing.\n---\n# Body\n`;
     for (const [file, text] of Object.entries({ 'SKILL.md': head, ...files })) {
@@ -23,9 +29,24 @@ async function open(executor: ExecutorName, skills: Skills): Promise<Session> {
       writeFileSync(path.join(root, name, file), text);
     }
   }
-  const session = await (
-    await runtimeOver(root)
-  ).startSession({ execution: { executor: knownExecutor(executor), artifacts: false } });
+}
+
+interface Opening {
+  readonly roots: readonly string[];
+  readonly record?: (event: object) => undefined;
+}
+
+async function openOver(executor: ExecutorName, { roots, record }: Opening): Promise<Session> {
+  const [cwd = ''] = roots;
+  const runtime = await createRuntime({
+    cwd,
+    home: undefined,
+    env: SHARED_CACHE,
+    onlyRoots: true,
+    roots: roots.map((root, place) => ({ path: root, source: `source${String(place)}`, priority: -place })),
+  });
+  const execution = { executor: knownExecutor(executor), artifacts: false } as const;
+  const session = await runtime.startSession({ execution, ...(record === undefined ? {} : { record }) });
   onTestFinished(() => session.close());
   return session;
 }
@@ -72,8 +93,43 @@ describe.each(PLACES)('the folder of a skill in %s', (_title, executor) => {
     const [name, folder = ''] = stdout.split('\n');
     expect([name, folder]).toEqual(['con', expect.stringMatching(/^con-[0-9a-f]{8}$/)]);
     expect(warnings).toContain(
-      `the folder of the skill "con" is $SKILLS_DIR/${folder}, because its name cannot be one`,
+      `the folder of the skill "con" is $SKILLS_DIR/${folder}, because its name cannot be one, or another skill has it`,
     );
+  });
+
+  test('keeps the files of the first program in a session, recorded or not, and each result says so once they changed', async () => {
+    const changed =
+      'the skill "demo" changed on disk; programs of this session keep its earlier files, and a new session sees the new ones';
+    for (const record of [undefined, () => undefined]) {
+      const root = scratch();
+      plantSkills(root, { demo: { 'data.txt': 'one' } });
+      const session = await openOver(executor, { roots: [root], record });
+      const show = async (): Promise<readonly [string, readonly string[]]> => {
+        const { stdout, warnings } = await run(session, 'demo', 'cat data.txt');
+        return [stdout, warnings.filter((warning) => warning.includes('"demo"'))];
+      };
+      const seen = [await show(), await show()];
+      writeFileSync(path.join(root, 'demo/data.txt'), 'two');
+      seen.push(await show(), await show());
+      const before = ['one', []];
+      expect(seen).toEqual([before, before, ['one', [changed]], ['one', [changed]]]);
+      const next = await openOver(executor, { roots: [root], record });
+      expect((await run(next, 'demo', 'cat data.txt')).stdout).toBe('two');
+    }
+  });
+
+  test('is never that of a skill with the same name from another source, also when both run at once', async () => {
+    const [first, second] = [scratch(), scratch()];
+    plantSkills(first, { demo: { 'data.txt': 'first' } });
+    plantSkills(second, { demo: { 'data.txt': 'second' } });
+    const session = await openOver(executor, { roots: [first, second] });
+    const show = async (skill: string): Promise<string> => {
+      const { stdout } = await run(session, skill, 'cat data.txt; printf " $SKILL_NAME "');
+      return stdout;
+    };
+    const skills = ['source0/demo', 'source1/demo'];
+    const expected = ['first demo ', 'second demo '];
+    expect(await Promise.all([...skills, ...skills].map(show))).toEqual([...expected, ...expected]);
   });
 
   test('may bring its own out/, work/ and inputs/: programs write there, and the next one reads it', async () => {

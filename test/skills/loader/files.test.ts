@@ -1,6 +1,6 @@
-import { chmodSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { listSkillFiles } from '../../../src/skills/loader/files.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -48,3 +48,26 @@ verifies(
     expect(listSkillFiles(dir)).toEqual({ files: [], unusable: [], isCut: false });
   },
 );
+
+test('every file is listed up to 20,000 files and 64 levels; what is beyond, or in a folder that cannot be read, is named', () => {
+  const deepest = 'references/' + 'd/'.repeat(63) + 'x.md';
+  const { dir } = makeSkill({
+    [deepest]: 'x',
+    ['scripts/' + 'd/'.repeat(65) + 'x.py']: 'x',
+    'scripts/run.py': 'x',
+  });
+  const many = path.join(dir, 'assets');
+  mkdirSync(many);
+  for (let number = 0; number < 2_500; number += 1) writeFileSync(path.join(many, `${String(number)}.txt`), '');
+  const { files, unusable, isCut } = listSkillFiles(dir);
+  expect([files.length, files.some(({ path: name }) => name === deepest)]).toEqual([2_503, true]);
+  expect([unusable, isCut]).toEqual([
+    [
+      {
+        path: 'scripts/' + 'd/'.repeat(64).slice(0, -1),
+        reason: 'the folder is more than 64 levels deep; its files are not listed',
+      },
+    ],
+    true,
+  ]);
+});
