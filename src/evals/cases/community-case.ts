@@ -22,7 +22,8 @@ import {
   TAG_KEYS,
   flagAt,
   readInput,
-  isExpectation,
+  describeExpectation,
+  isAsking,
   textAt,
 } from './community-keys.ts';
 
@@ -168,10 +169,10 @@ function collectAssertions({ report }: CaseFile, item: Item, path: JsonPath): As
     return readAssertions(report, line, [...path, key], key);
   });
   const others = Object.entries(item)
-    .filter(([key, value]) => isExpectation(key, value))
+    .filter(([key, value]) => isAsking(key, value))
     .map(([key, value]) => ({
       checks: [],
-      rubric: [{ id: key, text: `${key.replaceAll('_', ' ')}: ${formatValue(value)}` }],
+      rubric: [{ id: key, text: describeExpectation(key, formatValue(value)) }],
     }));
   return joined([...known, ...others]);
 }

@@ -21,8 +21,27 @@ export const TAG_KEYS: readonly string[] = ['tags', 'category', 'difficulty', 'g
 const READ: ReadonlySet<string> = new Set([...ASSERTION_KEYS, ...SKILL_KEYS, ...FLAG_KEYS]);
 const EXPECTING = /(?:^|_)expect(?:ed|s)?(?:_|$)|^(?:must|should)_/;
 
-export function isExpectation(key: string, value: unknown): boolean {
-  if (!EXPECTING.test(key) || READ.has(key) || value === undefined || value === null || value === '') return false;
+/** Keys that ask for something in a file that has cases, and may mean anything in others. */
+const ASKING =
+  /^(?:forbid(?:den)?|avoids?|prohibit(?:ed)?|verif(?:y|ies|ication)|validat(?:e|ions?)|graders?|asserts?)(?:_|$)/;
+const FORBIDDING = /^(?:forbid|avoid|prohibit)/;
+
+/** The rubric line of a key that no reader knows, for a judge. */
+export function describeExpectation(key: string, value: string): string {
+  return `${FORBIDDING.test(key) ? 'Does none of what is forbidden' : key.replaceAll('_', ' ')}: ${value}`;
+}
+
+/** Whether a key of a case asks for something that no reader knows. */
+export function isAsking(key: string, value: unknown): boolean {
+  return ASKING.test(key) ? hasContent(value) : isExpectation(key, value);
+}
+
+function isExpectation(key: string, value: unknown): boolean {
+  return EXPECTING.test(key) && !READ.has(key) && hasContent(value);
+}
+
+function hasContent(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
   return !(typeof value === 'object' && Object.keys(value).length === 0);
 }
 

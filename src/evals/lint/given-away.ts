@@ -121,9 +121,9 @@ export function givenAwayFindings(
 }
 
 function shownTexts(checks: readonly OutputCheck[]): string {
-  return checks
-    .map((check) => quoted(neededText(check) ?? (check.type === 'matches' ? check.pattern : ''), 60))
-    .join(', ');
+  const textOf = (check: OutputCheck): string =>
+    check.type === 'matches' ? check.pattern : check.type === 'file' ? check.path : '';
+  return checks.map((check) => quoted(neededText(check) ?? textOf(check), 60)).join(', ');
 }
 
 const MOST_BYTES = 512 * 1024;

@@ -71,6 +71,20 @@ describe('evals.json of the community', () => {
       }),
     ],
     [
+      'keys that ask for something and that no reader knows',
+      {
+        evals: [
+          { id: 1, prompt: 'Do it', assertions: ['contains: "x"'], forbidden: ['a lie', 'a guess'], verify: 'Sum.' },
+        ],
+      },
+      caseLike({
+        expect: {
+          output: [{ type: 'contains', text: 'x' }],
+          ...rubric(['forbidden', 'Does none of what is forbidden: a lie a guess'], ['verify', 'verify: Sum.']),
+        },
+      }),
+    ],
+    [
       'task, and assertions for a judge',
       { evals: [{ id: 1, task: 'Do it', assertions: [{ text: 'Is nice', type: 'semantic' }] }] },
       caseLike({ expect: rubric(['assertions-1', 'Is nice']) }),

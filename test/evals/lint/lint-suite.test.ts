@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -151,6 +152,29 @@ describe('answers that are given away', () => {
         'expect a result that has',
       ],
     ]);
+  });
+
+  test('a file of the skill is the expected one', () => {
+    const root = folderOf({
+      'tax-report/SKILL.md': SKILL,
+      'tax-report/assets/report.md': 'ready\n',
+      'tax-report/evals/cases.json': {
+        cases: [
+          {
+            input: 'Write the report on my boat',
+            expect: {
+              output: {
+                files: [{ path: 'out/report.md', sha256: createHash('sha256').update('ready\n').digest('hex') }],
+              },
+            },
+          },
+        ],
+      },
+    });
+    const skill = path.join(root, 'tax-report');
+    expect(
+      lintSuite(readCases([skill]).cases, { kind: 'cases', skills: [skill] }).map(({ message }) => message),
+    ).toEqual(['assets/report.md contains the expected text "out/report.md"']);
   });
 
   test('one answer passes most cases', () => {
