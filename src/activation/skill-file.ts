@@ -20,6 +20,8 @@ export interface SkillFile {
 }
 
 const MAX_BYTES = 1_000_000;
+/** The YAML reader takes quadratic time for some broken texts. */
+const MAX_HEAD = 32_000;
 const FENCED = /^---[ \t]*\r?\n([\s\S]*?)(?:\r?\n|^)---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 const LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$/;
 /** A value that YAML reads as the same text. */
@@ -36,6 +38,8 @@ export async function readSkillFile(file: string): Promise<SkillFile> {
   const [, head, body = text] = FENCED.exec(text) ?? [];
   const found = { ...empty, hasByteOrderMark, bodyStart: startOf(body) };
   if (head === undefined) return found;
+  if (head.length > MAX_HEAD)
+    return { ...found, problem: `its frontmatter has more than ${String(MAX_HEAD)} characters` };
   const rows = head.split(/\r?\n/).flatMap((row) => {
     const [, key, value = ''] = LINE.exec(row) ?? [];
     return key === undefined ? [] : [[key, value.trim()] as const];

@@ -40,7 +40,9 @@ function openTable(top: Table, keys: readonly string[], isNew: boolean): Table {
     const isLast = at === keys.length - 1;
     const list: readonly unknown[] = Array.isArray(found) ? found : [];
     const next: Table = (isNew && isLast ? undefined : asTable(list.at(-1) ?? found)) ?? {};
-    if (isNew && isLast) table[key] = [...list, next];
+    if (isNew && isLast)
+      if (Array.isArray(found)) found.push(next);
+      else table[key] = [next];
     else if (next !== (list.at(-1) ?? found)) table[key] = next;
     table = next;
   }

@@ -152,3 +152,16 @@ test('the text of a private file is not shown as that of a skill whose SKILL.md 
     );
   }
 });
+
+test('a frontmatter of broken YAML without end and settings with tables without end hold up nothing', async () => {
+  const place = { home: path.join(top, 'home'), cwd: path.join(top, 'project') };
+  writeSkill(path.join(place.cwd, '.agents/skills/big'), plainSkill('big', '"'.repeat(900_000)));
+  writeSkill(path.join(place.cwd, '.agents/skills/good'), plainSkill('good'));
+  mkdirSync(path.join(place.home, '.codex'), { recursive: true });
+  writeFileSync(path.join(place.home, '.codex/config.toml'), '[[a]]\n'.repeat(200_000));
+  const { skills } = await view('codex', place);
+  expect(skills.map(({ name, reason }) => [name, reason?.message])).toEqual([
+    ['good', undefined],
+    ['big', 'codex ignores it: SKILL.md cannot be read: its frontmatter has more than 32000 characters'],
+  ]);
+});

@@ -37,10 +37,10 @@ describe('settings as agents accept them', () => {
   });
 
   test.each(['\\"', '"\\"', '/*', '/* "', '//', ',', ', ', '[', '{"a":', '\\', '"', '"a",'])(
-    'five megabytes of %j are read in one go',
+    'a megabyte of %j is read in one go',
     (piece) => {
-      expect(parseSettings(`{"a": "${piece.repeat(5_000_000 / piece.length)}`)).toBeUndefined();
-      expect(parseSettings(`{"a": ${piece.repeat(5_000_000 / piece.length)}`)).toBeUndefined();
+      expect(parseSettings(`{"a": "${piece.repeat(1_000_000 / piece.length)}`)).toBeUndefined();
+      expect(parseSettings(`{"a": ${piece.repeat(1_000_000 / piece.length)}`)).toBeUndefined();
     },
   );
 });

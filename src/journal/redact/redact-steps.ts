@@ -86,7 +86,7 @@ export function toHead(text: string): Head {
 }
 
 export function bothCases(form: string): readonly string[] {
-  if (!isHexText(form)) return [form];
+  if (form.length === 1 || !isHexText(form)) return [form];
   const upper = form.replaceAll(/[a-f](?=[0-9a-f]*(?:[%\\;}]|$))/g, (digit) => digit.toUpperCase());
   // Mixed cases within the first digits.
   return [...new Set([form, upper, form.slice(0, 2) + upper.slice(2), upper.slice(0, 2) + form.slice(2)])];
