@@ -7,7 +7,7 @@ import type { ScanFile, ScanFinding } from './finding.ts';
 import type { ScannedFile } from './combined-rules.ts';
 import type { Hit } from './match.ts';
 import { hostsIn, isOnlyNamed, isOwnHost, LOCAL_HOST } from './credential-use.ts';
-import { isDocument } from './passages.ts';
+import { isDocument, isTestFile } from './passages.ts';
 import { hasOnlyLocalSockets } from './flow/marks.ts';
 import { SUBJECTS } from './patterns/capabilities.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from './patterns/running.ts';
@@ -29,7 +29,7 @@ interface Script {
 }
 
 const DATA =
-  /(?<!(?:^|\/)package)\.(?:jsonl?|csv|tsv|ya?ml|xml|log|lock|toml|ini|cfg|css|map|ipynb)$|(?:^|\/)\.(?:\w{1,20}ignore|gitattributes|editorconfig|env[\w.-]{0,20})$/i;
+  /(?<!(?:^|\/)package)\.(?:jsonl?|csv|tsv|ya?ml|xml|log|lock|toml|ini|cfg|css|map)$|(?:^|\/)\.(?:\w{1,20}ignore|gitattributes|editorconfig|env[\w.-]{0,20})$/i;
 const COMMENT = /^(?:#(?!!)|\/\/|\/?\*|--|<#|rem |"""|''')/i;
 const PRINTS =
   /^(?:[\w.]{0,20}(?:echo|print|printf|puts|say|write-(?:host|output|error|warning)|log|info|warn|warning|error|fail|die|raise|throw|help|append|push|usage)\w{0,10}\b|["'`f]["'`]|["'`]|[-*|] )/i;
@@ -52,7 +52,7 @@ export function findCapabilities(
   const instructions = scanned.find(({ file }) => file.path === 'SKILL.md')?.file.text.toLowerCase();
   if (instructions === undefined) return [];
   const scripts = scanned
-    .filter(({ file }) => isScript(file, instructions))
+    .filter(({ file }) => isScript(file, instructions) && (!DATA.test(file.path) || isUsed(file, scanned)))
     .map(({ file, hits }) => ({
       file,
       hits: [...hits.filter(isRun), ...(folded.get(file) ?? [])],
@@ -62,6 +62,7 @@ export function findCapabilities(
   return scripts.flatMap((script) => [
     ...findTheft(script, skill),
     ...findChanges(script, skill),
+    ...findDeletions(script, skill),
     ...findForeignCode(script, skill),
     ...PAIRS.flatMap((pair) => findPair(pair, script, skill)),
   ]);
@@ -72,7 +73,11 @@ const STARTS: ReadonlySet<string> = new Set([
   'stays',
   'evaluates',
   'connects',
+  'looks-up',
   'download-and-run',
+  'destructive-command',
+  'erases',
+  'skills-folder',
   'loosens',
   'python-start',
   'editor-start',
@@ -83,15 +88,31 @@ function isScript({ path, text, binary }: ScanFile, instructions: string): boole
     binary === undefined &&
     text.length <= MAX_SCRIPT &&
     !isDocument({ path, text }) &&
-    !DATA.test(path) &&
     // What runs in a container is not the machine of the user.
     !/(?:^|\/)(?:dockerfile|containerfile)[^/]{0,40}$/i.test(path) &&
-    (!/(?:^|\/)(?:tests?|__tests__|fixtures?|examples?)\/|[._-](?:test|spec)\.\w{1,5}$|(?:^|\/)test_\w{1,80}\.py$/i.test(
-      path,
-    ) ||
-      isNamedTest(path, instructions))
+    (!isTestFile(path) || isNamedTest(path, instructions))
   );
 }
+
+/** Data with commands, of a script that starts programs. */
+function isUsed({ path, text }: ScanFile, scanned: readonly ScannedFile[]): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return (
+    name !== 'package-lock.json' &&
+    scanned.some(
+      ({ file, hits }) =>
+        file.path !== path &&
+        !isDocument(file) &&
+        !DATA.test(file.path) &&
+        file.text.includes(name) &&
+        (COMMANDS.test(text) || hits.some(({ means }) => STARTS_OR_SENDS.has(means))),
+    )
+  );
+}
+
+/** Entries of settings that are commands. */
+const COMMANDS = /["'](?:\(\)|cmd|command|args|exec|run|script|shell)["']\s{0,4}:/i;
+const STARTS_OR_SENDS: ReadonlySet<string> = new Set(['starts', 'evaluates', 'reaches']);
 
 /** The instructions have it run: by its name, or with all tests of Go, which has no other entry to them. */
 function isNamedTest(path: string, instructions: string): boolean {
@@ -166,6 +187,27 @@ function findChanges(script: Script, skill: Skill): readonly ScanFinding[] {
     });
 }
 
+const PERSONAL =
+  /(?:documents|desktop|downloads|pictures|music|movies|videos|projects)\b|(?:~|\$home|\$\{home\})["'\s/*]{0,4}$/i;
+
+const SEARCHES_HOME = /\bfind ["']?(?:~|\$home|\$\{home\})\/?["']? [^\n]{0,200}-delete\b(?!d)/i;
+
+/** A script deletes the documents of the user. */
+function findDeletions(script: Script, skill: Skill): readonly ScanFinding[] {
+  return script.hits
+    .filter(({ means, severity, passage: { text } }) => {
+      if (means !== 'destructive-command' || (severity === 'medium' && !SEARCHES_HOME.test(text))) return false;
+      if (SEARCHES_HOME.test(text)) return !/delet|remov|clean/.test(skill.instructions);
+      const folder = PERSONAL.exec(text)?.[0].toLowerCase();
+      return folder !== undefined && !(/\w/.test(folder) && skill.instructions.includes(folder));
+    })
+    .slice(0, 1)
+    .map((hit) => {
+      const message = `${hit.says} of the user, of which the instructions say nothing: ${hit.excerpt}`;
+      return toFinding('mass-deletion', hit, { script, skill, message });
+    });
+}
+
 /** A script executes what a host sends that the instructions do not name. */
 function findForeignCode(script: Script, skill: Skill): readonly ScanFinding[] {
   return script.hits
@@ -210,6 +252,12 @@ interface CapabilityPair {
 
 const PAIRS: readonly CapabilityPair[] = [
   { rule: 'encoded-payload', first: 'evaluates', second: 'decodes', says: 'computes a text and executes text' },
+  {
+    rule: 'encoded-payload',
+    first: 'looks-up',
+    second: 'reaches',
+    says: 'looks for a function and reaches another host',
+  },
   { rule: 'reverse-shell', first: 'connects', second: 'shells', says: 'opens a connection and starts a shell' },
   {
     rule: 'reverse-shell',
@@ -224,6 +272,21 @@ const PAIRS: readonly CapabilityPair[] = [
     second: 'reaches',
     isGuess: true,
     says: 'reaches another host and executes text',
+  },
+  {
+    rule: 'mass-deletion',
+    first: 'erases',
+    second: 'personal-folder',
+    named: /documents?\b|desktop|pictures|photos|movies|delet|home (?:folder|directory)/,
+    says: 'erases files and names the folders of the user, of which the instructions say nothing',
+  },
+  {
+    rule: 'agent-memory',
+    first: 'skills-folder',
+    second: 'changes-files',
+    named:
+      /(?:other|installed|all|every|existing|your|these|agent|user|local|my|the|of) skills?\b|skills? (?:folder|director|manag|creat|install|updat|lint|check|audit|catalog|index|librar)/,
+    says: 'changes other skills, of which the instructions say nothing',
   },
   {
     rule: 'approval-evasion',
@@ -272,6 +335,8 @@ function toFinding(
     message,
   }: { readonly script: Script; readonly skill: Skill; readonly message: string },
 ): ScanFinding {
-  const severity = topic.isAboutAttacks ? 'high' : rateFinding(rule, passage.text, { file, topic });
+  // Data is here only if a script uses it.
+  const rated = DATA.test(file.path) ? 'critical' : rateFinding(rule, passage.text, { file, topic });
+  const severity = topic.isAboutAttacks ? 'high' : rated;
   return { rule, severity, path: printable(file.path), line, column, message };
 }

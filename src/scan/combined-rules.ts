@@ -63,6 +63,13 @@ const PAIRS: readonly Pair[] = [
     says: 'acts and hides it',
   },
   {
+    rule: 'hidden-action',
+    first: new Set(['unsaid']),
+    second: new Set(['download-and-run', 'agent-memory', 'approvals-off', 'remote-instructions', 'forwards']),
+    within: 'section',
+    says: 'acts, unsaid',
+  },
+  {
     rule: 'agent-memory',
     first: new Set(['agent-file']),
     second: new Set(['copy-elsewhere', 'exfiltration', 'download-and-run', 'remote-instructions']),
@@ -124,10 +131,14 @@ function findPair(
 ): readonly ScanFinding[] {
   const found = new Map<unknown, ScanFinding>();
   // "List all files" in the comment of a script is not an order.
-  const isOrdered = (means: string): boolean => isDocument(file) || (means !== 'collect' && means !== 'agent-file');
+  const isOrdered = (means: string): boolean =>
+    isDocument(file) || !['collect', 'agent-file', 'unsaid'].includes(means);
   const isUsed = ({ means, passage: { kind, text } }: Hit): boolean =>
     means === 'credential-path' && proseOrCode(kind) === 'code' && isOnlyNamed(text, file.text);
-  const firsts = hits.filter((hit) => first.has(hit.means) && isOrdered(hit.means) && !isUsed(hit));
+  const firsts = hits.filter(
+    (hit) =>
+      first.has(hit.means) && isOrdered(hit.means) && !isUsed(hit) && !(rule === 'hidden-action' && isCited(hit)),
+  );
   for (const hit of hits.filter(({ means }) => second.has(means))) {
     const key = within === 'section' ? hit.passage.section : hit.passage;
     const others = firsts.filter((one) => (within === 'section' ? one.passage.section : one.passage) === key);
@@ -138,6 +149,15 @@ function findPair(
     found.set(key, { ...finding(rule, path, hit, `${says}: ${other.excerpt} and ${hit.excerpt}`), severity });
   }
   return [...found.values()];
+}
+
+/** Words between quotation marks: they are spoken about. */
+function isCited({ passage: { text }, excerpt }: Hit): boolean {
+  const said = excerpt.slice(1, -1);
+  const at = text.indexOf(said);
+  return (
+    at > 0 && /["'\x60]/.test(text.charAt(at - 1)) && /^[^"'\x60]{0,24}["'\x60]/.test(text.slice(at + said.length))
+  );
 }
 
 /** The place where agents keep the credentials of skills: to send them to their service is what they are for. */

@@ -1,8 +1,7 @@
 /** Uses of credentials that give nothing away: to log in with a key, and to send a token to the service that it belongs to. */
 
-/** A name of this machine, or one of documentation. */
-export const LOCAL_HOST =
-  /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|\[?::1\]?|(?:[\w-]{1,40}\.)?example\.(?:com|org|net))$/;
+/** A name of this machine. Names of documentation are hosts like others in a script, which does what it says. */
+export const LOCAL_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|\[?::1\]?)$/;
 /** Where a cloud hands out the credentials of a machine to every program on it. */
 export const METADATA_HOST =
   /(?<![\d.])169\.254\.(?:169\.254|170\.2)(?![\d.])|\bmetadata\.google\.internal\b|(?<![\d.])100\.100\.100\.200(?![\d.])|fd00:ec2::254/i;
@@ -50,7 +49,7 @@ export function isOwnHost(secret: string, hosts: readonly string[], text: string
 
 /** The question whether a file exists, the path of a key for a program that uses it, and a path on another machine. */
 const NAMES_ONLY =
-  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|\bcopy|\bfor \w{1,40} in [([]|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|(?:\b(?:ssh|scp|sftp|rsync|ansible\w{0,9}|mosh)\b[^|]{0,200} (?:-i|-e)| (?:--cert|--key|--private-key|--ssh-key|--identity(?:-file)?|--client-(?:cert|key)|--netrc-file|--kubeconfig|-o ?identityfile)) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh (?![^|;]{0,200}(?:\$\(|<|`))[^|;]{1,200}\.ssh\/|\bssh-(?:keygen|add|copy-id)\b|\b(?:key_filename|identity_?file|private_?key_?(?:path|file)|ssh_key_path)["']? ?[:=(]/i;
+  /^(?!.*(?:\bopen\(|\bread|\bcat |\btar |\bcp |\bzip |\bbase64|\bglob|\bcopy|\bfor \w{1,40} in [([]|@|<)).*(?:\bexists(?:sync)?\(|\bis_?file\(|\baccess(?:sync)?\(|\[ -[defrs] |\btest -[defrs] |\btest-path )|--exclude[\w-]{0,10}[= ]|\bexclu(?:de|sions?)\b|(?:\b(?:ssh|scp|sftp|rsync|ansible\w{0,9}|mosh)\b[^|]{0,200} (?:-i|-e)| (?:--cert|--key|--private-key|--ssh-key|--identity(?:-file)?|--client-(?:cert|key)|--netrc-file|--kubeconfig|-o ?identityfile)) ?=?["']?\S{0,80}(?:\.ssh|id_|\.pem|netrc|\.kube)|\bssh (?![^|;]{0,200}(?:\$\(|<|`))[^|;]{1,200}\.ssh\/|\bssh-(?:keygen|add|copy-id)\b|\b(?:key_filename|identity_?file|private_?key_?(?:path|file)|ssh_key_path)["']? ?[:=(]/i;
 const ASSIGNED = /^(?:(?:export|local|readonly|const|let|var|my|our) )*\$?([a-z_]\w{0,60}) ?=(?!=)/i;
 /** Before the name of a variable: what uses a key and does not read it. */
 const AS_IDENTITY =

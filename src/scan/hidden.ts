@@ -10,7 +10,8 @@ const MAX_FINDINGS = 5;
 const PADDING = /(?<![ \t])[ \t]{200,}(?=\S)/g;
 const MIN_PADDING = 200;
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
-const COMMENT = /<!--/g;
+/** Of HTML, and definitions of Markdown that nothing refers to. */
+const COMMENT = /<!--|^ {0,3}\[(?:\/\/|comment|\w{0,12}note|#)\]: ?(?:#|<>) ?[("']/gim;
 const MAX_COMMENT = 4_000;
 const STYLED =
   /(?:display: ?none|visibility: ?hidden|font-size: ?[01](?:px|pt|em)?\b|opacity: ?0(?![.\d])|color: ?(?:white|#fff(?:fff)?|transparent)\b|left: ?-\d{4})/gi;
@@ -129,7 +130,7 @@ function isBlank(code: number): boolean {
 
 function instructionsInComments(text: string): readonly HiddenAt[] {
   return first(text.matchAll(COMMENT), 50)
-    .map((match) => ({ index: match.index, inside: commentFrom(text, match.index + 4) }))
+    .map((match) => ({ index: match.index, inside: commentFrom(text, match.index + match[0].length, match[0]) }))
     .filter(({ inside }) => INSTRUCTION.test(inside) && !HARMLESS_COMMENT.test(inside))
     .slice(0, MAX_FINDINGS)
     .map(({ index, inside }) => ({
@@ -150,8 +151,8 @@ function severityOfInstruction(text: string): ScanSeverity {
     : 'medium';
 }
 
-function commentFrom(text: string, from: number): string {
-  const end = text.indexOf('-->', from);
+function commentFrom(text: string, from: number, opening: string): string {
+  const end = text.indexOf(opening === '<!--' ? '-->' : '\n', from);
   return text.slice(from, Math.min(end === -1 ? text.length : end, from + MAX_COMMENT));
 }
 

@@ -6,8 +6,8 @@
 /** By index of the expression: the lines that can have matches, ascending. */
 type Candidates = ReadonlyMap<number, readonly number[]>;
 
-/** Chinese characters. Typographic characters, such as dashes, are common in all texts. */
-const CHINESE = /[\u2e80-\u9fff]/;
+/** Scripts that are not Latin, such as Chinese. Typographic characters, such as dashes, are common in all texts. */
+const CHINESE = /[\u0370-\u1cff\u2e80-\u9fff\uac00-\ud7af]/;
 
 /** Opens a filter for lines in lower case. Expressions are ASCII, except for those with Chinese characters, and match no line end. */
 export function openLineFilter(expressions: readonly string[]): (lines: readonly string[]) => Candidates {

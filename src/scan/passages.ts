@@ -50,6 +50,8 @@ const MAX_CONTINUED = 12;
 
 const DOCUMENT = /(?:^|\/)[^/.]*$|\.(?:md|mdx|markdown|txt|rst|adoc|html?|svg)$/i;
 const NEW_ITEM = /^\s{0,24}(?:[-*+>|]|\d{1,3}[.)])\s?/;
+const QUOTE = /^\s{0,3}>/;
+const QUOTED_ITEM = /^\s{0,3}>\s{0,3}(?:[-*+>|]|\d{1,3}[.)]|$)/;
 const HEADING = /^\s{0,3}#{1,6}(?:\s|$)/;
 const FIELD = /^[A-Za-z][\w-]{0,60}:/;
 /** A heading or lead-in that consists of a prohibition; "Never forget to ..." is an instruction. */
@@ -66,6 +68,13 @@ const MAX_TRAILING = 20;
 export function isDocument({ path, text }: Pick<ScanFile, 'path' | 'text'>): boolean {
   return (
     DOCUMENT.test(path) && !text.startsWith('#!') && !/(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile)$/i.test(path)
+  );
+}
+
+/** Tests, and what they use. */
+export function isTestFile(path: string): boolean {
+  return /(?:^|\/)(?:tests?|__tests__|(?:\w{1,20}-)?fixtures?|examples?)\/|[._-](?:test|spec)\.\w{1,5}$|(?:^|\/)test_\w{1,80}\.py$/i.test(
+    path,
   );
 }
 
@@ -130,7 +139,8 @@ function addDocument(splitting: Splitting): void {
       continue;
     }
     const isHeading = at >= frontmatterEnd && HEADING.test(source);
-    if (isHeading || NEW_ITEM.test(source) || (at < frontmatterEnd && FIELD.test(source))) {
+    const isQuoted = QUOTE.test(source) && QUOTE.test(lines[at - 1] ?? '') && !QUOTED_ITEM.test(source);
+    if (isHeading || (NEW_ITEM.test(source) && !isQuoted) || (at < frontmatterEnd && FIELD.test(source))) {
       flush(at);
       from = at;
     }
@@ -261,8 +271,14 @@ function joinLines(origin: PassageOrigin, kind: PassageKind): string {
   return text;
 }
 
-function normalizedAt({ lines, first }: PassageOrigin, at: number, kind: PassageKind): string {
+/** A line of a quotation goes on without its mark; blanks keep the columns. */
+function sourceAt({ lines, first, from }: Omit<PassageOrigin, 'to'>, at: number, kind: PassageKind): string {
   const source = lines[at - first] ?? '';
+  return kind === 'body' && at > from && QUOTE.test(source) ? source.replace('>', ' ') : source;
+}
+
+function normalizedAt({ lines, first, from }: PassageOrigin, at: number, kind: PassageKind): string {
+  const source = sourceAt({ lines, first, from }, at, kind);
   const lineKind = proseOrCode(kind);
   return normalizeLine(lineKind === 'code' && source.endsWith('\\') ? source.slice(0, -1) : source, lineKind);
 }
@@ -275,7 +291,7 @@ export function sourceLines({ origin, kind }: Passage): readonly SourceLine[] {
     const line = normalizedAt(origin, at, kind);
     if (line === '') continue;
     const start = length === 0 ? 0 : length + 1;
-    found.push({ line: at + 1, source: origin.lines[at - origin.first] ?? '', at: start });
+    found.push({ line: at + 1, source: sourceAt(origin, at, kind), at: start });
     length = start + line.length;
   }
   return found;

@@ -6,6 +6,7 @@ import { toFinding, matchText, type Hit } from './match.ts';
 import { isDocument } from './passages.ts';
 import { explainsAttacks, rateHit, readTopic, type Topic } from './rate.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
+import { findEncoded } from './encoded.ts';
 import { findCapabilities } from './capabilities.ts';
 import { findFlowFindings } from './flow/report-flows.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
@@ -48,6 +49,7 @@ export function scanSkill(
     ...scanned.flatMap(({ findings }) => findings),
     ...findAcrossFiles(scanned),
     ...findUndeclaredAccess(scanned, declared.allowedTools),
+    ...findEncoded(files, topic),
   ];
   const has = (...signals: readonly string[]): readonly FileScan[] =>
     scanned.filter(({ hits }) => hits.some(({ means }) => signals.includes(means)));

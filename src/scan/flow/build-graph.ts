@@ -154,6 +154,10 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
   if (isShell || acts.has('read') || acts.has('send') || acts.has('start')) uses.push(...files.map(toUse));
   const isWriteMode = texts.some((text) => /^[wax]b?\+?$/.test(text)) || code.includes('createWriteStream(');
   const calls: Node['calls'][number][] = [...readCalls(statement, graph)];
+  // A temporary file is written through its handle and used by its name.
+  const [handle, temporary] = /\bmkstemp\(/.test(right) ? to : [];
+  if (handle !== undefined && temporary !== undefined)
+    calls.push({ uses: [toUse(handle)], to: temporary, isFile: true });
   if (isWriteMode) {
     const opened = writtenNames(code, { isShell, isWriteMode }).map((name) => keyFor(name, statement, graph));
     calls.push(...[...files, ...opened].map((file) => ({ uses: to.map(toUse), to: file, isFile: true as const })));
@@ -230,7 +234,7 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
 }
 
 const WRITTEN_FILE =
-  /\b(?:writeFile|appendFile|createWriteStream)(?:Sync)?\( ?([A-Za-z_$][\w$]{0,80}) ?[,)]|\burlretrieve\([^,()]{1,200}, ?([A-Za-z_$][\w$]{0,80}) ?[,)]/g;
+  /\bos\.write\( ?([A-Za-z_$][\w$]{0,80}) ?,|\b(?:writeFile|appendFile|createWriteStream)(?:Sync)?\( ?([A-Za-z_$][\w$]{0,80}) ?[,)]|\burlretrieve\([^,()]{1,200}, ?([A-Za-z_$][\w$]{0,80}) ?[,)]/g;
 const OPENED_FILE =
   /\bopen\( ?([A-Za-z_$][\w$]{0,80}) ?,|(?<![\w$.])([A-Za-z_$][\w$]{0,80})\.(?:open|write_text|write_bytes)\(/g;
 const WRITTEN_VARIABLE =
@@ -246,7 +250,7 @@ function writtenNames(
     return [...code.matchAll(COPIES.test(code) ? /\$\{?(\w{1,80})/g : WRITTEN_VARIABLE)].map(([, name = '']) => name);
   const isOpened = isWriteMode || /\.write_(?:text|bytes)\(/.test(code);
   return [...code.matchAll(WRITTEN_FILE), ...(isOpened ? code.matchAll(OPENED_FILE) : [])].map(
-    ([, first, second]) => first ?? second ?? '',
+    ([, ...names]) => names.find((name) => name !== undefined) ?? '',
   );
 }
 
@@ -317,10 +321,30 @@ function findFunctions(
     ...(links?.names.get(name) ?? []),
     ...[...(links?.modules.get(base) ?? []), ...(links?.all ?? [])].map((other) => ({ unit: other, name })),
   ];
-  return [{ unit, name }, ...imported].flatMap((one) => {
-    const found = one.unit.functions.get(one.name);
-    return found === undefined ? [] : [{ unit: one.unit, found }];
-  });
+  const found = [{ unit, name }, ...imported].flatMap((one) => functionOf(one.unit, one.name));
+  // A method of an object of another unit, whatever its class.
+  if (found.length > 0 || COMMON_METHODS.has(name)) return found;
+  return [...new Set([...(links?.names.values() ?? [])].flat().map((one) => one.unit))].flatMap((one) =>
+    functionOf(one, name),
+  );
+}
+
+const COMMON_METHODS: ReadonlySet<string> = new Set([
+  'get',
+  'set',
+  'run',
+  'main',
+  'add',
+  'items',
+  'keys',
+  'join',
+  'split',
+  'format',
+]);
+
+function functionOf(unit: Unit, name: string): readonly { readonly unit: Unit; readonly found: FlowFunction }[] {
+  const found = unit.functions.get(name);
+  return found === undefined ? [] : [{ unit, found }];
 }
 
 function splitArguments(code: string, from: number): readonly string[] {

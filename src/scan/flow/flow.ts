@@ -77,9 +77,10 @@ function findComputed({ unit, line, code, written }: FlowStatement, texts: reado
 
 function findPersisted(node: Node, held: ReadonlyMap<string, Marks>): readonly DecodedText[] {
   const { statement, acts, strings } = node;
-  if (!acts.has('write') || !holdAt(node, held).has('startup')) return [];
+  const place = acts.has('write') ? holdAt(node, held).get('startup') : undefined;
+  if (place === undefined) return [];
   const { unit, line, code } = statement;
-  const text = unit.language === 'shell' ? code : strings.join(' ');
+  const text = unit.language === 'shell' ? code : [place, ...strings].join(' ');
   return [{ file: unit.file, line, text, isFence: unit.isFence }];
 }
 
@@ -220,6 +221,8 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
     (unit.language !== 'shell' || !(unit.isFence || direct.has('remote')))
   )
     found.push(at('download-and-run', 'executes downloaded text'));
+  if (marks.has('remote') && acts.has('start') && isCommandText && unit.language !== 'shell' && ONLY_A_NAME.test(code))
+    found.push(at('download-and-run', 'starts what another host says'));
   if (program !== undefined && !(unit.language === 'shell' && unit.isFence) && !isVendor(program))
     found.push(at('download-and-run', 'starts a downloaded program'));
   if (!unit.isFence && marks.has('asset') && acts.has('evaluate') && RUNS_TEXT.test(code))
@@ -236,6 +239,10 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
     found.push(at('reverse-shell', 'connects a shell to a remote host'));
   return found;
 }
+
+/** The whole command is a variable or one entry of it. */
+const ONLY_A_NAME =
+  /(?:\bsubprocess\.\w{1,20}|\bPopen|\bos\.(?:system|popen)|\bgetoutput|_subprocess_shell|(?<![\w.])exec(?:Sync)?|\bchild_process\.exec(?:Sync)?)\( ?(?!self\$)[\w$]{1,60}(?:\.\w{1,40}|\[ ?[\ue000\d\ue001]{1,12} ?\]|\.get\( ?[\ue000\d\ue001]{1,12} ?\)){0,3} ?[,)]/;
 
 /** Python's `eval` reads values, a shell sources settings, and the command after `-c` is written here unless it is expanded. */
 const RUNS_TEXT =

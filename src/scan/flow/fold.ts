@@ -41,6 +41,18 @@ const STRINGS = items(String.raw`\ue000\d{1,7}\ue001`);
 const LIST = String.raw`(?:\[|\()·${STRINGS}(?:\]|\))`;
 const NUMBERS = String.raw`\[?·${items(String.raw`(?:0x[0-9a-f]{1,6}|\d{1,7})`)}\]?`;
 
+const listOf = (folding: Folding, values: readonly string[]): string =>
+  `[${values.map((value) => add(folding, value)).join(', ')}]`;
+/** The part that `slice(from, to)` or `[from:to:step]` gives. */
+function cut(whole: string | readonly string[], [from, to, step]: readonly (string | undefined)[]): readonly string[] {
+  const at = (bound: string | undefined): number | undefined =>
+    bound === undefined || bound === '' ? undefined : Number(bound);
+  const by = at(step) ?? 1;
+  const items = [...whole];
+  const part =
+    by < 0 && at(from) === undefined && at(to) === undefined ? items.toReversed() : items.slice(at(from), at(to));
+  return part.filter((_, place) => place % (Math.abs(by) || 1) === 0);
+}
 const tokens = (folding: Folding, list: string): readonly string[] =>
   [...list.matchAll(new RegExp(TOKEN, 'g'))].map(([, index]) => valueOf(folding, index));
 const characters = (list: string, change = (code: number): number => code): string =>
@@ -48,6 +60,8 @@ const characters = (list: string, change = (code: number): number => code): stri
     .map(([number]) => String.fromCodePoint(clamp(change(Number(number)))))
     .join('');
 const clamp = (code: number): number => Math.max(0, Math.min(0x10_ffff, Math.trunc(code) || 0));
+const capitalize = (value: string): string => value.replace(/^./, (letter) => letter.toUpperCase());
+const MAX_PARTS = 60;
 const reverse = (value: string): string => [...value].toReversed().join('');
 
 /** Decodes bytes into Latin-1; undefined if the text is not of the encoding. */
@@ -109,23 +123,77 @@ const FOLDS: readonly Fold[] = (
         add(f, valueOf(f, b) === '' ? valueOf(f, a) : valueOf(f, a).replaceAll(valueOf(f, b), valueOf(f, c))),
     ],
     [
-      String.raw`§·%·\(?·§·\)?`,
+      String.raw`§·%·§`,
       (f, [a, b]) =>
         add(
           f,
           valueOf(f, a).replace('%s', () => valueOf(f, b)),
         ),
     ],
+    // Cut.
     [
-      String.raw`§\.format\(·§·\)`,
+      String.raw`§\[·(-?\d{0,5})·:·(-?\d{0,5})·(?::·(-?\d{0,3})·)?\]`,
+      (f, [a, ...bounds]) => reveal(f, cut(valueOf(f, a), bounds).join('')),
+    ],
+    [
+      String.raw`§\.(?:slice|substring)\(·(-?\d{1,5})·(?:,·(-?\d{1,5})·)?\)`,
+      (f, [a, ...bounds]) => reveal(f, cut(valueOf(f, a), bounds).join('')),
+    ],
+    [
+      String.raw`§\.substr\(·(\d{1,5})·,·(\d{1,5})·\)`,
+      (f, [a, from, length]) => reveal(f, valueOf(f, a).substr(Number(from), Number(length))),
+    ],
+    [
+      String.raw`§(?:\[·(-?\d{1,5})·\]|\.(?:charAt|at)\(·(-?\d{1,5})·\))`,
+      (f, [a, at, place]) => add(f, valueOf(f, a).at(Number(at ?? place)) ?? ''),
+    ],
+    [
+      String.raw`(?<![\w$)\]])${LIST}(?:\[·(-?\d{1,4})·\]|\.at\(·(-?\d{1,4})·\))`,
+      (f, [list = '', at, place]) => add(f, tokens(f, list).at(Number(at ?? place)) ?? ''),
+    ],
+    [
+      String.raw`(?<![\w$)\]])${LIST}(?:\[·(-?\d{0,4})·:·(-?\d{0,4})·(?::·(-?\d{0,3})·)?\]|\.slice\(·(-?\d{1,4})·(?:,·(-?\d{1,4})·)?\))`,
+      (f, [list = '', ...bounds]) =>
+        listOf(f, cut(tokens(f, list), [bounds[0] ?? bounds[3], bounds[1] ?? bounds[4], bounds[2]])),
+    ],
+    [
+      String.raw`(?:\breversed\(·${LIST}·\)|(?<![\w$)\]])${LIST}\.(?:reverse|toReversed)\(·\))`,
+      (f, [a, b]) => listOf(f, tokens(f, a ?? b ?? '').toReversed()),
+    ],
+    [
+      String.raw`§\.split\(·§·\)(?!·\.reverse)`,
       (f, [a, b]) =>
+        valueOf(f, b) === '' ? undefined : listOf(f, valueOf(f, a).split(valueOf(f, b)).slice(0, MAX_PARTS)),
+    ],
+    [
+      String.raw`§\.translate\(·str\.maketrans\(·§·,·§·\)·\)`,
+      (f, [a, b, c]) => {
+        const [from, to] = [[...valueOf(f, b)], [...valueOf(f, c)]];
+        return reveal(f, [...valueOf(f, a)].map((one) => to[from.indexOf(one)] ?? one).join(''));
+      },
+    ],
+    [String.raw`§\.(?:upper|toUpperCase)\(\)`, (f, [a]) => add(f, valueOf(f, a).toUpperCase())],
+    [String.raw`§\.(?:title|capitalize)\(\)`, (f, [a]) => add(f, capitalize(valueOf(f, a).toLowerCase()))],
+    [
+      String.raw`§·%·\(·${STRINGS}\)`,
+      (f, [a, list = '']) =>
         add(
           f,
-          valueOf(f, a).replace('{}', () => valueOf(f, b)),
+          tokens(f, list).reduce((text, one) => text.replace('%s', () => one), valueOf(f, a)),
         ),
     ],
+    [
+      String.raw`§\.format\(·${STRINGS}\)`,
+      (f, [a, list = '']) => {
+        const values = tokens(f, list);
+        let next = 0;
+        return add(
+          f,
+          valueOf(f, a).replaceAll(/\{(\d?)\}/g, (_, at: string) => values[at === '' ? next++ : Number(at)] ?? ''),
+        );
+      },
+    ],
     // Reversed.
-    [String.raw`§\[·::·-1·\]`, (f, [a]) => reveal(f, reverse(valueOf(f, a)))],
     [String.raw`§\.join\(·reversed\(·§·\)·\)`, (f, [, b]) => reveal(f, reverse(valueOf(f, b)))],
     [
       String.raw`(?:§\.split\(·§·\)|\[\.\.\.§\]|Array\.from\(·§·\))\.reverse\(\)\.join\(·§·\)`,
@@ -237,7 +305,7 @@ const FOLDS: readonly Fold[] = (
 
 /** Whether any fold can apply; most statements have none. */
 const FOLDABLE =
-  /\ue001 ?(?:[+/%[.\ue000|?]|or )|[+/] ?\ue000|[\w)\]] ?\[ ?\ue000|(?<![\w$)\]]) ?\( ?\ue000 ?\)|(?:code|lify|fromhex|atob|from|Path|str|bytes|bytearray|String|user|vars|abspath|fspath|join|resolve|normalize|import\w{0,7}|require|attr|getenv|\.get|quote\w{0,5}|escape|Component|URI) ?\( ?[\w., ]{0,80}\ue000|\bchr\b|fromC|homedir\(|\.home\(|(?:environ|env)\.(?:HOME|USER)|modules\.|vars\(|\( ?0 ?,|bytes\(|bytearray\(|Buffer\.from\(|Uint8Array|\]\.map\(|(?<![\w$)\]])\( ?[A-Za-z_][\w.]{0,80} ?\)[.(]/;
+  /\ue001[\s,]{0,3}[\])] ?(?:\[|\.(?:at|slice|reverse|toReversed)\()|\breversed\(|\ue001 ?(?:[+/%[.\ue000|?]|or )|[+/] ?\ue000|[\w)\]] ?\[ ?\ue000|(?<![\w$)\]]) ?\( ?\ue000 ?\)|(?:code|lify|fromhex|atob|from|Path|str|bytes|bytearray|String|user|vars|abspath|fspath|join|resolve|normalize|import\w{0,7}|require|attr|getenv|\.get|quote\w{0,5}|escape|Component|URI) ?\( ?[\w., ]{0,80}\ue000|\bchr\b|fromC|homedir\(|\.home\(|(?:environ|env)\.(?:HOME|USER)|modules\.|vars\(|\( ?0 ?,|bytes\(|bytearray\(|Buffer\.from\(|Uint8Array|\]\.map\(|(?<![\w$)\]])\( ?[A-Za-z_][\w.]{0,80} ?\)[.(]/;
 
 /** Folds the constants of Python or JavaScript. */
 export function foldScript(source: string, strings: Strings): Folded {
@@ -291,6 +359,15 @@ export function foldShell(source: string, variables: ReadonlyMap<string, string>
       const name = braced ?? plain ?? '';
       return name === 'HOME' ? '~' : (variables.get(name) ?? whole);
     });
+    code = code.replaceAll(
+      /\$\{(\w{1,60})(?::(\d{1,3})(?::(\d{1,3}))?|\/\/?([^/{}$\n]{1,20})\/?([^/{}$\n]{0,20}))\}/g,
+      (whole, name: string, from?: string, length?: string, old?: string, fresh?: string) => {
+        const value = variables.get(name);
+        if (value === undefined) return whole;
+        if (old !== undefined) return value.replaceAll(old, fresh ?? '');
+        return value.substr(Number(from), length === undefined ? undefined : Number(length));
+      },
+    );
     for (const [pattern, decodeText] of SHELL_FOLDS)
       code = code.replaceAll(pattern, (whole, value: string, argument: unknown) => {
         const text = decodeText(value.trim(), typeof argument === 'string' ? argument : '')?.trim();

@@ -56,7 +56,7 @@ export const METADATA_LOGIN =
 
 /** Files that shells, schedulers, service managers, Git and interpreters run by themselves. */
 const STARTUP_PATH =
-  /(?:^|[\\/])\.(?:bashrc|zshrc|profile|bash_profile|bash_login|zprofile|zshenv|zlogin|bash_aliases|xprofile|envrc)$|config\.fish$|fish\/conf\.d|\/etc\/(?:profile|cron|systemd|init\.d|rc\.local|environment|ld\.so\.preload)|\.config\/(?:systemd|autostart)|launch(?:agents|daemons)|(?:^|\/)crontabs?$|hooks\/(?:pre|post|commit|prepare|update|applypatch)|(?:site|user)customize\.py|\.pth$|\.vscode\/tasks\.json|programs[\\/]startup|currentversion\\run\b|\.ssh\/rc$/i;
+  /(?:^|[\\/])\.(?:bashrc|zshrc|profile|bash_profile|bash_login|zprofile|zshenv|zlogin|bash_aliases|xprofile|envrc)$|config\.fish$|fish\/conf\.d|\/etc\/(?:profile|cron|systemd|init\.d|rc\.local|environment|ld\.so\.preload)|\.config\/(?:systemd|autostart)|launch(?:agents|daemons)|(?:^|\/)crontabs?$|hooks\/(?:pre|post|commit|prepare|update|applypatch)|(?:site|user)customize\.py|\.pth$|\.vscode\/tasks\.json|programs[\\/]startup|currentversion\\run\b|\.ssh\/(?:rc|config|authorized_keys)$|\/etc\/sudoers|(?:^|[\\/])\.(?:tmux\.conf|inputrc|vimrc|exrc|pythonrc\w{0,4}|gdbinit|xinitrc|xsession\w{0,4}|pam_environment|gitconfig|wgetrc|curlrc|npmrc)$|\.?pip[\\/]pip\.conf$|nvim[\\/]init\.(?:vim|lua)$|\.config\/(?:environment\.d|git\/config|plasma-workspace)|ipython\/profile|jupyter_\w{1,20}_config|\.local\/bin\/\w|\.git\/config$|\.(?:claude|gemini|cursor|codex|qwen|copilot)[\\/](?:settings(?:\.local)?\.json|hooks?(?:\.json)?|mcp\.json|config\.toml)|(?:^|[\\/])\.?mcp\.json$/i;
 
 /** Data that a script reads; code in it is out of sight. */
 const ASSET =

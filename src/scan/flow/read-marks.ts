@@ -23,7 +23,7 @@ export type Marks = Map<Held, string>;
 
 const TOKENS = new RegExp(TOKEN, 'g');
 /** Not what a person types, nor what a program prints. */
-const LISTENS = /(?<!std(?:in|out|err))\.(?:on|once|addEventListener)\( ?\ue000/;
+const LISTENS = /(?<!std(?:in|out|err))\.(?:on|once|addEventListener)\( ?\ue000|\.onmessage ?=/;
 
 export interface MarkedStatement {
   readonly statement: FlowStatement;
@@ -76,7 +76,8 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
     direct.set('secret', 'the cloud credentials of this machine');
   for (const { mark, find } of words.some((one) => SECRET_WORD.test(one)) ? TEXT_RULES : []) {
     const word = words.find((one) => find.test(one) && !one.startsWith('//') && !one.includes('://'));
-    if (word !== undefined) direct.set(mark, mark === 'path' ? quoted(barePath(word), 60) : NAMES[mark]);
+    if (word !== undefined)
+      direct.set(mark, mark === 'path' || mark === 'startup' ? quoted(barePath(word), 60) : NAMES[mark]);
   }
   if (/^\{.*\}$/s.test(left.replace(/^(?:const|let|var) ?/, '')) || /\bin os\.environ$/.test(code))
     direct.delete('environment');
@@ -91,7 +92,11 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
       if ((mark === 'environment' || mark === 'secret') && texts.some((text) => find.test(text)))
         direct.set(mark, NAMES[mark]);
   }
-  if (LISTENS.test(code) && texts.some((text) => text === 'data' || text === 'message') && hasSocket(unit))
+  if (
+    LISTENS.test(code) &&
+    (code.includes('.onmessage') || texts.some((text) => text === 'data' || text === 'message')) &&
+    hasSocket(unit)
+  )
     direct.set('received', NAMES.received);
   return { statement, direct, acts, texts, words };
 }

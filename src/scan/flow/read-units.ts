@@ -255,7 +255,10 @@ function constantOf(scope: Scope | undefined, name: string): string | undefined 
 
 const VALUE = String.raw`(?:\ue000\d+\ue001|0x[0-9a-f]+|\d+)`;
 /** A text, or a list of texts and numbers. The comma is required: without it a long number can be split in many ways. */
-const CONSTANT = new RegExp(String.raw`^(?:\ue000\d+\ue001|[[(] ?${VALUE}(?: ?, ?${VALUE})* ?,? ?[\])])$`, 'i');
+const CONSTANT = new RegExp(
+  String.raw`^(?:\ue000\d+\ue001|str\.maketrans\( ?\ue000\d+\ue001 ?, ?\ue000\d+\ue001 ?\)|[[(] ?${VALUE}(?: ?, ?${VALUE})* ?,? ?[\])])$`,
+  'i',
+);
 /** A module or one of its functions: an alias for it. */
 const ALIAS =
   /^(?:await )?(?:(?:requests|httpx|urllib|socket|os|subprocess|base64|codecs|pty|http|https|net|tls|dns|child_process|fs|axios|node-fetch|got|builtins|importlib|zlib|marshal|vm|smtplib|ftplib|exec|eval|compile|fetch|atob|Function|Buffer)(?:\.\w{1,30}){0,3})$/;

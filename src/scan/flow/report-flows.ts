@@ -16,7 +16,7 @@ export function findFlowFindings(
   const findings = [
     ...flows.map((flow) => toFinding(flow, topic)),
     ...decoded.flatMap((one) => readDecoded(one, topic)),
-    ...persisted.flatMap((one) => readPersisted(one, topic)),
+    ...persisted.flatMap((one) => readPersisted(one, topic, files)),
   ];
   const folded = new Map<ScanFile, readonly Hit[]>();
   for (const { file, line, text, isFence } of computed) {
@@ -128,12 +128,46 @@ const REACHES_OUT: ReadonlySet<string> = new Set([
 /** A command that asks for a password in place of the real one. */
 const SHADOWS = /\b(?:sudo|su|ssh|passwd|gpg|doas)(?: ?\( ?\) ?\{|=)[^\n]{0,200}\bread -\w{0,4}s/;
 
+/** A command, not a setting. */
+const RUNS =
+  /(?:^|[;&|'"\s(!=])(?:python[\d.]{0,4}|node|(?:ba|z)?sh|perl|ruby|curl|wget|nohup|source|exec|eval|setsid|osascript|\.) ["'$~/\w.-]|&\s*(?:['"]|$)|(?:^|[;&|('"] ?|\b(?:then|do|exec|nohup) )(?:~|\$HOME|\.)\/[\w./-]{2,80} ?(?:[>&;|]|--?\w)|\bimport \w|["'](?:command|hooks|mcpservers)["']|\b(?:proxycommand|localcommand|run-shell|insteadof|sshcommand|prompt_command|ld_preload|bash_env|node_options|pythonstartup|index-url)\b/i;
+const OF_AGENT = /\.(?:claude|codex|gemini|cursor|qwen|copilot)\b[^\n]{0,60}\.(?:json|toml)\b/i;
+const ADDS_COMMAND = /\bhooks\b|\bmcp_?servers\b/i;
+const GIVES_ACCESS = /\bauthorized_keys\b.*\b(?:ssh-|ecdsa-|echo|cat|write)|\/etc\/sudoers\b.*\ball\b/is;
+/** What tools have written there when they are installed. */
+const SETS_UP =
+  /\bPATH\b|\bfpath\b|\bcompletion|\bcompinit|\binit (?:-\s)?(?:bash|zsh|fish)?|\bhook (?:bash|zsh)|\balias \w/;
+
+/** The instructions name the file, or what such files are for. */
+function isAnnounced(text: string, files: readonly ScanFile[]): boolean {
+  const instructions = files.find(({ path }) => path === 'SKILL.md')?.text.toLowerCase();
+  if (instructions === undefined) return true;
+  const names = [...text.toLowerCase().matchAll(/([\w-]{4,40})(?=["'\s)]|$)/g)].map(([, name = '']) => name);
+  return (
+    ANNOUNCES.test(instructions) || names.some((name) => START_FILE_NAME.test(name) && instructions.includes(name))
+  );
+}
+
+const START_FILE_NAME = /rc$|profile|login|conf|hook|commit|push|settings|mcp|crontab|autostart/;
+const ANNOUNCES =
+  /\b(?:bash|zsh)rc|shell (?:profile|config\w{0,8}|start-?up|rc)|start-?up file|\bgit hooks?|\bpre-commit|\bpost-commit|\bcron|systemd|launchd|launch ?agent|autostart|direnv|\bdotfiles?|\bdaemon|at (?:boot|login)|\bsettings\.json|\bmcp(?:\.json| servers?)|\bhooks\b|\.gitconfig|git config|pip\.conf|\.npmrc|tmux|\bvim|\.local\/bin|on your path|ssh[ _](?:config|key|access)|authorized|copy-id|sudoers|\bschedul/;
+
 /** What runs by itself from now on, and loads code or sends data. */
-function readPersisted({ file, line, text }: DecodedText, topic: Topic): readonly ScanFinding[] {
+function readPersisted(
+  { file, line, text, isFence }: DecodedText,
+  topic: Topic,
+  files: readonly ScanFile[],
+): readonly ScanFinding[] {
   const { hits } = matchText({ path: 'startup.sh', text, isExecutable: false });
   const hit = hits.find(({ means, severity }) => REACHES_OUT.has(means) && severity !== 'medium');
-  if (hit === undefined && !SHADOWS.test(text)) return [];
+  const content = text.replaceAll(/>>? ?\S{1,200}/g, ' ');
+  const isUnsaid =
+    !isFence &&
+    (RUNS.test(content) || GIVES_ACCESS.test(text) || (OF_AGENT.test(text) && ADDS_COMMAND.test(file.text))) &&
+    !SETS_UP.test(text) &&
+    !isAnnounced(text, files);
+  if (hit === undefined && !SHADOWS.test(text) && !isUnsaid) return [];
   const severity = rateFinding('persistence', text, { file, topic });
-  const message = `arranges to run by itself what ${hit === undefined || hit.says === '' ? 'reaches out' : hit.says}: ${quoted(text, 80)}`;
+  const message = `arranges to run by itself what ${hit === undefined ? 'the instructions do not speak of' : hit.says === '' ? 'reaches out' : hit.says}: ${quoted(text, 80)}`;
   return [{ rule: 'persistence', severity, path: printable(file.path), line, column: 1, message }];
 }

@@ -46,13 +46,13 @@ const SOURCES: readonly Subject[] = [
   },
   {
     says: 'tokens of a code host',
-    find: /\.git-credentials|\bgit credential(?:-\w{1,20})? (?:fill|get)\b|gh\/hosts\.ya?ml|["'`]hosts\.yml|\bgh auth token\b|\bgh auth status [^\n]{0,20}(?:-t\b|--show-token)|glab-cli\/config|\.config\/hub\b/g,
+    find: /\.git-credentials|\bgit credential(?:-\w{1,20})? (?:fill|get)\b|\.config\/gh\b|gh\/hosts\.ya?ml|["'`]hosts\.yml|\bgh auth token\b|\bgh auth status [^\n]{0,20}(?:-t\b|--show-token)|glab-cli\/config|\.config\/hub\b/g,
     named: /\bgithub|\bgitlab|\bgh\b|\bglab\b|git credential|pull request/,
     owner: /(?:github|githubusercontent|gitlab)\.com$/,
   },
   {
     says: 'stored passwords',
-    find: /\.netrc\b|\b_netrc\b|\.pgpass\b|\.my\.cnf\b|\.password-store|library\/keychains|login\.keychain|\.local\/share\/keyrings|\bsecurity (?:dump-keychain|find-(?:generic|internet)-password|export)\b|\bsecret-tool (?:lookup|search)|\bcmdkey \/list|\bvaultcmd\b|passwordvault|cryptunprotectdata|protecteddata\b[^\n]{0,3}unprotect|\bnetsh wlan [^\n]{0,40}key=clear|system-connections\/|\bdockerconfigjson|\.docker\/config\.json|\.docker["'`\\]|\bkwalletd?\b|\bop (?:item get|read|vault list)\b|\bbw (?:get|list|export) |lastpass|\.kdbx\b|\.vault-token|\/etc\/shadow|\bsam\.hive|hklm[\\]sam|lsass|\bkeyring\.get_password\(/g,
+    find: /\.netrc\b|\b_netrc\b|["'](?:netrc|pgpass|git-credentials|npmrc|pypirc|mylogin\.cnf)["']|\.pgpass\b|\.my\.cnf\b|\.password-store|library\/keychains|login\.keychain|\.local\/share\/keyrings|\bsecurity (?:dump-keychain|find-(?:generic|internet)-password|export)\b|\bsecret-tool (?:lookup|search)|\bcmdkey \/list|\bvaultcmd\b|passwordvault|cryptunprotectdata|protecteddata\b[^\n]{0,3}unprotect|\bnetsh wlan [^\n]{0,40}key=clear|system-connections\/|\bdockerconfigjson|\.docker\/config\.json|\.docker["'`\\]|\bkwalletd?\b|\bop (?:item get|read|vault list)\b|\bbw (?:get|list|export) |lastpass|\.kdbx\b|\.vault-token|\/etc\/shadow|\bsam\.hive|hklm[\\]sam|lsass|\bkeyring\.get_password\(/g,
     named:
       /\bnetrc|pgpass|keychain|keyring|password|1password|bitwarden|\bop read|\bvault\b|docker|credential|secret|wi-?fi|kdbx|keepass/,
   },
@@ -60,12 +60,13 @@ const SOURCES: readonly Subject[] = [
     says: 'a browser profile',
     find: /google[/\\-]{1,2}chrome[/\\"'`]|google-chrome["'`/]|mozilla[/\\]{1,2}firefox|firefox[/\\]{1,2}profiles|bravesoftware|microsoft[/\\]{1,2}edge[/\\]|application support\/(?:google|firefox|brave|arc|vivaldi|com\.operasoftware|microsoft edge)|\.config\/(?:chromium|vivaldi|opera)|\blocal state\b|["']user data["']/g,
     named:
-      /cookie|profile|browser (?:history|data|session|login|password)|logged[- ]in|bookmark|browsing history|chrome history|user data/,
+      /(?:browser|chrom\w{1,3}|firefox|saved|stored|user)[^.\n]{0,40}\b(?:cookies?\b(?! (?:banner|consent))|passwords?|logins?|profile|session|history|data)|\bcookies? (?:from|of|in|jar)|logged[- ]in|bookmark|user data/,
   },
   {
     says: 'the logins that a browser keeps',
-    find: /\blogin data\b|\bcookies\.sqlite|\bkey[34]\.db|\blogins\.json|\bcookies\.binarycookies|browser_cookie3|\bencrypted_value\b|\bpassword_value\b|\bmoz_cookies\b|["'`/]web data["'`]/g,
-    named: /cookie|password|\blogins?\b|logged[- ]in|credential|browser (?:session|data)|profile/,
+    find: /\blogin data\b|\bcookies\.sqlite|\bkey[34]\.db|\blogins\.json|\bcookies\.binarycookies|browser_cookie3|\bencrypted_value\b|\bpassword_value\b|\bmoz_cookies\b|\bfrom (?:cookies|logins)\b|\bhost_key\b|[/\\]cook(?:ies)?\*|["'`/]web data["'`]/g,
+    named:
+      /(?:browser|chrom\w{1,3}|firefox|saved|stored|user)[^.\n]{0,40}\b(?:cookies?\b(?! (?:banner|consent))|passwords?|logins?|profile|session|data)|\bcookies? (?:from|of|in|jar)|logged[- ]in|credential/,
   },
   {
     says: 'wallets',
@@ -84,6 +85,16 @@ const SOURCES: readonly Subject[] = [
     owner: /(?:anthropic|claude|openai|chatgpt|googleapis|github)\.(?:com|ai)$/,
   },
   {
+    says: 'conversations with agents',
+    find: /\.claude["'`/\\, ]{1,6}(?:projects|history)|\.codex["'`/\\, ]{1,6}(?:sessions|history)|\.gemini["'`/\\, ]{1,6}(?:tmp|history)|\.cursor["'`/\\, ]{1,6}chats?\b/g,
+    named: /transcript|session|conversation|histor|usage|cost|\bchats?\b/,
+  },
+  {
+    says: 'a password that a dialog asks for',
+    find: /\bhidden answer\b|\bzenity [^\n]{0,80}--password|\bkdialog [^\n]{0,40}--password|\bpromptforcredential\(/g,
+    named: /password|passphrase|credential/,
+  },
+  {
     says: 'the credentials of this machine in its cloud',
     find: /\bsecurity-credentials\b|service-accounts\/[^\n]{0,60}\/token\b|metadata\/identity\/oauth2|169\.254\.170\.2/g,
     named: /metadata|imds|instance role|ssrf/,
@@ -95,7 +106,7 @@ const SOURCES: readonly Subject[] = [
   },
   {
     says: 'secret files of projects',
-    find: /\*\*\/\*?\.(?:env|pem|key|p12|pfx)\b|\bfind [^\n]{0,160}-name ["'\\]{0,2}(?:\*?\.?(?:env|pem|p\?m|key|p12|credentials)\b|\*?id_[\w*])|\b(?:file_get_contents|file|fopen|readfile)\([^\n]{0,60}(?:\.env["']|wp-config\.php|\.htpasswd)|\bfile\.(?:read|open)\([^\n]{0,60}\.env["']|\brglob\( ?["']\*?\.(?:env|pem|key)|\bendswith\( ?\(?["']\.(?:env|pem|key|p12)\b/g,
+    find: /\*\*\/\*?\.(?:env|pem|key|p12|pfx)\b|\bfind [^\n]{0,160}-name ["'\\]{0,2}(?:\*?\.?(?:env|pem|p\?m|key|p12|credentials)\b|\*?id_[\w*])|\b(?:file_get_contents|file|fopen|readfile)\([^\n]{0,60}(?:\.env["']|wp-config\.php|\.htpasswd)|\bfile\.(?:read|open)\([^\n]{0,60}\.env["']|\brglob\( ?["']\*?\.(?:env|pem|key)|\bendswith\( ?\(?["']\.(?:env|pem|key|p12)\b|["'/*](?:[\w.]{0,12}\*)?(?:cred|token|secret|passw|wallet|id_)[a-z]{0,8}\*|["'/]\.?\*(?:cred|token|secret|passw|wallet)[a-z]{0,8}[*"'.]/g,
     named: /\.env\b|dotenv|\benv files?|secret|credential|certificate|\.pem\b|\.key\b/,
   },
   {
@@ -105,18 +116,18 @@ const SOURCES: readonly Subject[] = [
   },
   {
     says: 'tokens in the environment',
-    find: /\b(?:github_token|gh_token|gitlab_token|npm_token|pypi_token|aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|stripe_secret_key|slack_bot_token|database_url|actions_id_token_request\w{0,10}|actions_runtime_token|kubeconfig|vault_token|azure_client_secret|twine_password)\b|\/run\/secrets\//g,
+    find: /\b(?:github_token|gh_token|gitlab_token|npm_token|pypi_token|aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|stripe_secret_key|slack_bot_token|database_url|actions_id_token_request\w{0,10}|actions_runtime_token|tojson\( ?secrets ?\)|kubeconfig|vault_token|azure_client_secret|twine_password)\b|\/run\/secrets\//g,
     named:
       /api[_ -]?key|token|github|gitlab|openai|anthropic|claude|\baws\b|\bnpm\b|pypi|stripe|database|postgres|\bsql|slack|credential|environment|\bllm\b|\bgpt|\bmodels?\b|\bai\b|kube|vault|azure|deploy|\.env\b|secret/,
   },
   {
     says: 'the whole environment',
-    find: /%env\b(?! ?=)|\bkeys ?%env|\benv\.(?:to_h|to_a|each|inspect|map|to_json|select|sort|collect)\b|\b(?:get-childitem|gci|dir|ls|get-item) (?:-path )?env:|\[(?:system\.)?environment\]::getenvironmentvariables\(|(?<!\w)getenv\(\)|\bos\.environ\(\)|\bstd::env::vars\(|\bsystem\.getenv\(\)|\$_env\b(?! ?\[)|\/proc\/(?:self|\d{1,7}|\$\w{1,20}|\*)\/environ|\bjson\.dumps\( ?(?:dict\( ?)?os\.environ|\bjson\.stringify\( ?process\.env ?[,)]|\{ ?\.\.\.process\.env ?\}\)/g,
+    find: /%env\b(?! ?=)|\bkeys ?%env|\benv\.(?:to_h|to_a|each|inspect|map|to_json|select|sort|collect)\b|\b(?:get-childitem|gci|dir|ls|get-item) (?:-path )?env:|\[(?:system\.)?environment\]::getenvironmentvariables\(|(?<!\w)getenv\(\)|\bos\.environ\(\)|\bstd::env::vars\(|\bsystem\.getenv\(\)|\$_env\b(?! ?\[)|\/proc\/(?:self|\d{1,7}|\$\w{1,20}|\*)\/environ|\bdict\( ?os\.environ ?\)|\bsys\.getenv\(\)|\.renviron\b|\bjson\.dumps\( ?(?:dict\( ?)?os\.environ|\bjson\.stringify\( ?process\.env ?[,)]|\{ ?\.\.\.process\.env ?\}\)|\benv: ?process\.env ?\}(?=[^\n]{0,3}$)|\bdeclare -(?:xp|px|x)\b(?! ?\w)|\bcompgen -e\b|(?:^|[;&|(] ?)(?:env|printenv|export -p|declare -x?p) ?(?:>|\|(?! ?(?:grep|sort|less|head|wc|awk|cut)))|\bobject\.(?:entries|keys|assign)\((?:\{\}, ?)?process\.env\)/g,
     named: /environment variables|\benv vars?\b/,
   },
   {
     says: 'what a user types or copies',
-    find: /\bpynput\b|\bkeyboard\.(?:on_press|hook|record)\(|getasynckeystate|setwindowshookex|\bpyperclip\.(?:paste|waitfornewpaste)\(|\bget-clipboard\b|\bclipboard\.gettext\(|\bpbpaste\b|\bwl-paste\b|\bxclip [^\n]{0,40}-o\b|\bxsel (?:-b|--clipboard)? ?-{1,2}o|\biohookk?\b|\bcgeventtap/g,
+    find: /\bpynput\b|\bkeyboard\.(?:on_press|hook|record)\(|getasynckeystate|setwindowshookex|\bpyperclip\.(?:paste|waitfornewpaste)\(|\bget-clipboard\b|\bclipboard\.gettext\(|\bpbpaste\b|\bwl-paste\b|\bxclip [^\n]{0,40}-o\b|\bxsel (?:-b|--clipboard)? ?-{1,2}o|\biohookk?\b|\bcgeventtap|\bclipboard_get\(|\bgetclipboarddata\b|\bnspasteboard\b|\bclipboardy?\.(?:read\w{0,5}|get)\(|\bget_clipboard\(/g,
     named: /clipboard|paste|keystroke|keyboard|hotkey|typing|dictat/,
   },
 ];
@@ -124,17 +135,17 @@ const SOURCES: readonly Subject[] = [
 /** Ways to another machine, by language. */
 const SINKS: readonly RegExp[] = [
   // Python.
-  /\b(?:requests|httpx|session)\.(?:post|put|patch|request|get)\(|\burlopen\(|\burllib3?\.(?:request|poolmanager)|\bhttp\.client\b|\bhttps?connection\(|\baiohttp\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|\bsocket\.(?:socket|create_connection)\b|\bput_object\(|\bupload_fileobj\(|\bupload_file\(|\bgethostbyname\(|\bdns\.resolver|\bpycurl\b|\bwebsockets?\.(?:connect|create_connection)\(|\bxmlrpc\.client|\btelnetlib|\bimaplib\b/g,
+  /\b(?:requests|httpx|session)\.(?:post|put|patch|request|get)\(|\burlopen\(|\burllib3?\.(?:request|poolmanager)|\bhttp\.client\b|\bhttps?connection\(|\baiohttp\b|\bsmtplib\b|\bftplib\b|\bparamiko\b|\bsocket\.(?:socket|create_connection)\b|\bput_object\(|\bupload_fileobj\(|\bupload_file\(|\bgethostbyname\(|\bdns\.resolver|\bpycurl\b|\bwebsockets?\.(?:connect|create_connection)\(|\bxmlrpc\.client|\btelnetlib|\b(?:imap|pop|nntp)lib\b|\bboto3\b|\bgoogle\.cloud\b|\bazure\.storage\b|\bpika\b|\bpaho\b|\bpymongo\b|\bpsycopg|\bslack_sdk\b|\basyncssh\b|\bpysftp\b|\bdns\.query\b|\bgetaddrinfo\(|\bwebbrowser\.open\(|\bdropbox\b|\bgspread\b|\bfsspec\b|\btwine\b/g,
   // JavaScript.
-  /(?<![\w.])fetch\(|\baxios\b|\bhttps?\.(?:request|get)\(|\bxmlhttprequest\b|\bnet\.(?:connect|createconnection|socket)\b|\btls\.connect\(|\bnew websocket\(|\bdgram\b|\bdns\.(?:resolve\w{0,6}|lookup)\(|\bcreatetransport\(|\bsendbeacon\(|\bundici\b|\bsuperagent\b|\brequire\(["'](?:got|needle|request|node-fetch|ws|http2)["']|\bfrom ["'](?:got|needle|node-fetch|ws|ky)["']/g,
+  /(?<![\w.])fetch\(|\baxios\b|\bhttps?\.(?:request|get)\(|\bxmlhttprequest\b|\bnet\.(?:connect|createconnection|socket)\b|\btls\.connect\(|\bnew websocket\(|\bdgram\b|\bdns\.(?:resolve\w{0,6}|lookup)\(|\bcreatetransport\(|\bsendbeacon\(|\bundici\b|\bsuperagent\b|\brequire\(["'](?:got|needle|request|node-fetch|ws|http2)["']|\bfrom ["'](?:got|needle|node-fetch|ws|ky)["']|\bnew eventsource\(|\brtcpeerconnection\b|\bnodemailer\b|\boctokit\b|["'](?:mqtt|amqplib|ioredis|redis|ssh2|basic-ftp|socket\.io-client|@aws-sdk\/[\w-]{2,30}|firebase[\w/-]{0,20}|@supabase\/[\w-]{2,30}|http2)["']/g,
   // Shells.
-  /\bcurl(?:\.exe)? |\bwget |(?:^|[|;&(] ?)(?:nc|ncat|netcat|socat|telnet|sftp|ftp|lftp|tftp|swaks|mutt|mailx?|sendmail|s-nail|nslookup|dig|drill|finger|websocat|croc|magic-wormhole|wormhole|aria2c) |\bscp |\brsync [^\n]{0,200}:|\/dev\/(?:tcp|udp)\/|\baws s3 (?:cp|sync|mv)|\bgsutil |\brclone (?:copy|sync|move)|\baz storage blob|\bgh (?:gist|issue|release|api|pr|repo) |\bgit push\b|\bopenssl s_client|\| ?ssh /g,
+  /\bcurl(?:\.exe)? |\bwget |(?:^|[|;&(] ?)(?:nc|ncat|netcat|socat|telnet|sftp|ftp|lftp|tftp|swaks|mutt|mailx?|sendmail|s-nail|nslookup|dig|drill|finger|websocat|croc|magic-wormhole|wormhole|aria2c) |\bscp |\brsync [^\n]{0,200}:|\/dev\/(?:tcp|udp)\/|\baws s3 (?:cp|sync|mv)|\bgsutil |\brclone (?:copy|sync|move)|\baz storage blob|\bgh (?:gist|issue|release|api|pr|repo) |\bgit push\b|\bgetent (?:a?hosts\w{0,2}) |\b(?:npm|yarn|pnpm|cargo|poetry|uv|hatch|flit) publish\b|\bgem push\b|\btwine upload\b|\bdocker push\b|\bs3cmd put\b|\bmosquitto_pub\b|\bredis-cli -|\bopenssl s_client|\| ?ssh /g,
   // Perl, Ruby, PHP.
   /\blwp::|\bhttp::(?:tiny|request|lite)|\bio::socket|\bnet::(?:http|smtp|ftp|ssh|scp|sftp|ping|dns)|\bmime::lite|\bemail::send|\bwww::mechanize|\bmojo::useragent|\bopen-uri\b|\buri\.open\(|\bhttparty\b|\bfaraday\b|\brest-?client\b|\b(?:tcp|udp)socket\.|\bexcon\b|\btyphoeus\b|\bsocket\( ?(?:my )?\$|\bfsockopen\(|\bstream_socket_client\(|\bcurl_(?:init|exec)\(|(?<![\w$>])mail\( ?\$|\bguzzle|\bfile_get_contents\( ?["']https?:|\bstream_context_create\(/g,
   // PowerShell and other languages of Windows.
   /\binvoke-(?:webrequest|restmethod)\b|(?<![\w-])(?:iwr|irm) |\bnet\.webclient\b|\.upload(?:string|file|data|values)\(|\bnet\.http\.httpclient\b|\bsend-mailmessage\b|\bsockets\.(?:tcp|udp)client\b|\bstart-bitstransfer\b|\bresolve-dnsname\b|\bmsxml2\.|\bwinhttp\.|\bnet\.mail\./g,
   // Compiled languages, Lua, AppleScript.
-  /\bhttp\.(?:post|postform|newrequest(?:withcontext)?|get)\(|\bnet\.dial(?:timeout)?\(|\bsmtp\.sendmail\(|\breqwest\b|\bureq::|\btcpstream::connect|\bhttpurlconnection\b|\bhttpclient\.new|\burlsession\b|\bsocket\.http\b|\brequire ?\(?["']socket|\bcurl_easy_|\binternetopen|\bnew socket\(/g,
+  /\bhttp\.(?:post|postform|newrequest(?:withcontext)?|get)\(|\bnet\.dial(?:timeout)?\(|\bsmtp\.sendmail\(|\breqwest\b|\bureq::|\btcpstream::connect|\bhttpurlconnection\b|\bhttpclient\.new|\burlsession\b|\bsocket\.http\b|\brequire ?\(?["']socket|\bcurl_easy_|\bhttr2?::|\brcurl\b|\bdownload\.file\(|\bhttp\.send\b|\bhttpclient\b|\binternetopen|\bnew socket\(/g,
 ];
 
 /** Ways by which code stays or returns. */
@@ -152,7 +163,7 @@ const STAYS: readonly Subject[] = [
   },
   {
     says: 'commands that Git runs by itself',
-    find: /\bgit config [^\n]{0,40}core\.(?:fsmonitor|pager|editor|sshcommand|askpass) ["']?(?:(?:ba|z)?sh |[$!]|\/tmp|python|node |perl |curl )|\bgit config [^\n]{0,40}(?:filter\.\w{1,30}\.(?:clean|smudge)|diff\.\w{1,30}\.textconv) ["']?(?:(?:ba|z)?sh |[$!]|\/tmp|curl )/g,
+    find: /\bgit config [^\n]{0,40}core\.(?:fsmonitor|pager|editor|sshcommand|askpass) ["']?(?:(?:ba|z)?sh |[$!]|\/tmp|python|node |perl |curl )|\bgit config [^\n]{0,40}(?:init\.templatedir|core\.hookspath) |\bgit config [^\n]{0,40}(?:filter\.\w{1,30}\.(?:clean|smudge)|diff\.\w{1,30}\.textconv) ["']?(?:(?:ba|z)?sh |[$!]|\/tmp|curl )/g,
     named: /fsmonitor|watchman|\bpager|sshcommand|askpass|\bhooks?\b|\bfilter|textconv|git config/,
   },
   {
@@ -199,9 +210,14 @@ const SHELLS: readonly RegExp[] = [
   /["'`/ ](?:ba|z|da|k)?sh["'`]? ?,? ?["'`]?-i\b|["'`](?:\/usr)?\/bin\/(?:ba|z|da|k)?sh["'`]|["'`](?:cmd|powershell)(?:\.exe)?["'`]|\bpty\.spawn\(|\bdup2\(|\bshell ?= ?true|\bos\.popen\(|\bspawn\( ?["'`](?:ba|z)?sh["'`]|\bgetoutput\(|\bcreate_subprocess_shell\(/g,
 ];
 
+/** Looks for a function among all that there are, so that no name shows which. */
+const LOOKS_UP: readonly RegExp[] = [
+  /\bgetownpropertynames\( ?(?:\w|globalthis|window|global)\)|\b__subclasses__\(\)|\bdir\( ?(?:builtins|__builtins__|os|subprocess)\)|\bvars\( ?(?:builtins|__builtins__|os|subprocess)\)|\bobject\.(?:keys|entries)\( ?(?:globalthis|global|window)\)/g,
+];
+
 /** Starts a program, in languages that are not followed. */
 const STARTS_ANY: readonly RegExp[] = [
-  /\bexec\.command\(|\bcommand::new\(|\bproc_open\(|\bshell_exec\(|\bpassthru\(|(?<![\w.>])system[ (]|\bpopen3?[ (]|\bopen3\b|\bio\.popen|\bopen\(? ?std(?:in|out)|\$std(?:in|out)\.reopen|(?<![\w-])iex\b|\binvoke-expression\b|\bdiagnostics\.process|\bruntime\.getruntime|\bos\.execute\(|\bqx[({/]|= ?`[^`\n]{0,60}[#$]/g,
+  /\bexec\.command\(|\bcommand::new\(|\bproc_open\(|\bshell_exec\(|\bpassthru\(|(?<![\w.>])system[ (]|\bpopen3?[ (]|\bopen3\b|\bio\.popen|\bopen\(? ?std(?:in|out)|\$std(?:in|out)\.reopen|(?<![\w-])iex\b|\binvoke-expression\b|\bdiagnostics\.process|\bruntime\.getruntime|\bos\.execute\(|\| ?getline\b|\bqx[({/]|= ?`[^`\n]{0,60}[#$]/g,
 ];
 
 /** The settings of coding agents. */
@@ -213,6 +229,22 @@ const AGENT_SETTINGS: readonly RegExp[] = [
 const LOOSENS: readonly RegExp[] = [
   /\bbypasspermissions\b|["'`]bash\(\*\)["'`]|\bdanger-full-access\b|\bapproval_policy["']? ?[=:] ?["']never|\bskipdangerousmodepermissionprompt\b|\benableallprojectmcpservers["']? ?[:=] ?true|\b(?:chat\.tools\.)?autoapprove["']? ?[:=] ?true|["'](?:approvalmode|default_?mode)["']? ?[:=] ?["'](?:yolo|bypass)/g,
   /\b(?:anthropic|openai|gemini|claude)\w{0,12}_(?:base_url|api_base|api_url|endpoint)["'`\]]{0,2} ?[:=] ?["'`]?https?:\/\/(?!localhost|127\.|0\.0\.0\.0|api\.anthropic\.com|api\.openai\.com|generativelanguage|[\w.-]{0,40}example)/g,
+];
+
+/** Erases files, and the folders of a user's own documents. */
+const ERASES: readonly RegExp[] = [
+  /\brmtree\(|\brm(?:sync|dir)?\([^\n]{0,200}recursive|\brimraf\b|\bshred\b|(?<![\w:])rm -\w{0,4}r|: ?> ?["']?\$|\bremove-item\b|\bfileutils\.rm_r|\bos\.removeall\(|\bremove_tree\b|\bunlink\w{0,4}\(|\bos\.remove\(|\btruncate -s ?0|\bfs::remove_dir_all/g,
+];
+const PERSONAL_FOLDER: readonly RegExp[] = [
+  /["'`/\\](?:documents|desktop|pictures|photos|movies)(?:["'`/\\*]|$|[ ;])/g,
+];
+
+/** What agents read before they work, and how it is changed. */
+const SKILLS_FOLDER: readonly RegExp[] = [
+  /\.(?:claude|codex|agents|cursor|gemini|openclaw|qwen)["'`/\\, ]{1,6}skills?\b[^\n]{0,80}(?:\*|skill\.md|glob|readdir|iterdir|listdir)|(?:glob|rglob)\([^\n]{0,40}skill\.md/g,
+];
+const CHANGES_FILES: readonly RegExp[] = [
+  /\.write_text\(|\b(?:write|append)file(?:sync)?\(|>> ?["']?\$|\bopen\([^\n]{1,60}["']a["']|\bsed -i|\btee -a/g,
 ];
 
 /** Where Python looks for modules, and what it runs there whenever it starts. */
@@ -251,8 +283,13 @@ export const CAPABILITY_PATTERNS: readonly Pattern[] = [
   ...signals('connects', CONNECTS),
   ...signals('shells', SHELLS),
   ...signals('starts-any', STARTS_ANY),
+  ...signals('looks-up', LOOKS_UP),
   ...signals('agent-settings', AGENT_SETTINGS),
   ...signals('loosens', LOOSENS),
+  ...signals('erases', ERASES),
+  ...signals('personal-folder', PERSONAL_FOLDER),
+  ...signals('skills-folder', SKILLS_FOLDER),
+  ...signals('changes-files', CHANGES_FILES),
   ...signals('python-folder', PYTHON_FOLDER),
   ...signals('python-start', PYTHON_START),
   ...signals('editor-start', EDITOR_START),

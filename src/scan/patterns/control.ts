@@ -6,10 +6,26 @@ const PROMPT_DELIMITER =
 /** A tag in inline code, in quotes or in a table: text about prompts, not a prompt. */
 const PROMPT_TAG_AS_EXAMPLE = /[`'"(]<[/|]?[\w|:-]{1,24}>?|^\|/;
 
+const OPEN_APPROVAL = /\b(?:never|do not|don't|must not|ask|only (?:if|when|after))\b/;
+
 const APPROVALS_OFF =
   /--dangerously-\w{1,20}|--yolo\b|\bbypasspermissions\b|"?defaultmode"? ?: ?"bypass|--allow-all-tools\b|--trust-all-tools\b|--auto-approve-everything\b|\bdangerouslydisablesandbox\b|--no-sandbox --disable-web-security/g;
 
 export const CONTROL_PATTERNS: readonly Pattern[] = [
+  ...patterns('prose', 'approval-evasion', [
+    {
+      severity: 'critical',
+      find: /\b(?:add|set|write|put|append|include|switch|change|insert)(?:s|ing)?\b[^\n]{0,160}(?:\bpermissions?[\x60'"]?\.?[\x60'"]?(?:allow|defaultmode)|\ballowed-?tools\b|\bbypasspermissions\b|\bautoapprove\b|\bapproval_policy\b|\balwaysallow\b|\ballow ?list\b)/g,
+      also: /\.(?:claude|codex|cursor|gemini|vscode|qwen)\b[^\n]{0,200}\b(?:no longer|not (?:ask|come back|appear|prompt|interrupt|show)|never (?:ask|prompt|see)|does not come|stops? (?:asking|prompting)|without (?:being )?(?:ask|prompt)|skip)|\b(?:no longer|not (?:ask|come back|appear|prompt|interrupt|show)|never (?:ask|prompt|see)|does not come|stops? (?:asking|prompting)|without (?:being )?(?:ask|prompt))[^\n]{0,200}\.(?:claude|codex|cursor|gemini|vscode|qwen)\b/,
+      unless: /\bif (?:the )?users? (?:wants?|asks?|prefers?)|\bask (?:the )?user|\boptional/,
+      says: 'has the agent approve its own actions',
+    },
+    {
+      find: /\b(?:answer|reply|say|respond|type|enter|press|click|choose|select|confirm|approve|accept)(?:s|ing)? (?:it |them |the prompt |with )?["'\x60]?(?:yes|y|allow|approve|always|ok)?["'\x60]? ?(?:yourself|on (?:the user's|their) behalf|for (?:the user|them)|in (?:the user's|their) (?:place|name))\b/g,
+      unless: OPEN_APPROVAL,
+      says: 'acts without asking',
+    },
+  ]),
   ...patterns('prose', 'override-instructions', [
     {
       find: /\b(?:ignore|disregard|forget|override|bypass|discard|supersedes?|overrides?)\b (?:[\w']{1,12} ){0,3}(?:previous|prior|earlier|above|preceding|existing|other|system|original|default|safety|user's(?: original)?) (?:[\w-]{1,12} )?(?:instructions?|prompts?|rules?|guidelines|directives?|constraints|polic(?:y|ies)|restrictions?|task(?: specification)?|guardrails|settings?)\b/g,
@@ -217,6 +233,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
       says: 'disables approvals or the sandbox',
     },
   ]),
+  ...patterns('prose', 'approvals-off', [{ says: '', find: APPROVALS_OFF }]),
   ...patterns('prose', 'approval-evasion', [
     {
       severity: 'medium',
@@ -235,6 +252,11 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     },
   ]),
   ...patterns('prose', 'remote-instructions', [
+    {
+      find: /https?:\/\/[^\n ]{4,120} ?[^\n]{0,60}\b(?:load|fetch|read|follow|apply|obey|consult|get)(?:s|ing)? (?:them|it|these|those|its contents?)\b[^\n]{0,19}\b(?:before|at the start|first|each|every|always)\b/g,
+      unless: /\b(?:documentation|docs|user guide|api reference)\b/,
+      says: 'loads instructions from a URL',
+    },
     {
       find: /\b(?:fetch|download|retrieve|read|load|visit|open|get|check|pull|curl)\b[^.\n]{0,60}(?:https?:\/\/|\b(?:url|page|website|gist|endpoint|server|issue|article|feed)s?\b)[^\n]{0,90}\b(?:and|then|,) (?:follow|execute|obey|carry out|run|apply|do) (?:its|the|all|any|every|whatever|each|those|these)? ?(?:[\w-]{1,14} )?(?:instructions?|directives?|commands?|steps|rules|prompts?|it says|is (?:there|written))\b/g,
       says: 'fetches instructions from a URL',

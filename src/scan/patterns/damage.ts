@@ -110,6 +110,11 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
   ]),
   ...patterns('prose', 'agent-memory', [
     {
+      severity: 'medium',
+      find: /\b(?:add|put|write|register|insert|include|paste)(?:s|ing)?\b[^\n]{0,80}\bmcpservers\b[^\n]{0,240}(?:\.claude|\.cursor|\.codex|\.gemini|mcp\.json|settings\.json)/g,
+      says: 'adds a server to the settings of an agent',
+    },
+    {
       find: /\b(?:add|append|write|insert|save|put|store|inject)(?:s|ing)? (?:[\w'"-]{1,16} ){0,6}(?:to|into|in) (?:the |your |its |an? )?(?:global |project |main |root )?(?:[\w~/.]{0,20})(?:claude\.md|agents\.md|gemini\.md|soul\.md|memory\.md|\.cursorrules|settings\.json|\.mcp\.json|long-term memory|agent(?:'s)? memory|system prompt|skill\.md of (?:other|every|all))\b/g,
       also: /\b(?:always|every (?:session|project|conversation|time)|permanent(?:ly)?|automatically|global(?:ly)?|future (?:sessions|conversations)|all (?:other )?skills|so (?:that )?(?:you|the agent|they)|ignore|silently)\b/,
       says: 'instructs to write files that control agents later',

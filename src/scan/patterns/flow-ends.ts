@@ -38,7 +38,7 @@ export const FLOW_END_PATTERNS: readonly Pattern[] = [
     },
     {
       says: 'names a file that runs by itself',
-      find: /launch(?:agents|daemons)|systemd\/(?:user|system)|\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|bash_aliases|envrc)\b|config\.fish|fish\/conf\.d|etc\/(?:profile|cron|rc\.local|init\.d)|\| ?(?:sudo )?crontab|crontabs?\/|autostart|hooks\/(?:pre|post|commit|prepare|update)|(?:site|user)customize|\.pth\b|vscode\/tasks|\.ssh\/rc\b|git config [^\n]{0,40}(?:alias\.\w{1,20} ["']?!|credential\.helper|core\.(?:fsmonitor|sshcommand|pager))/g,
+      find: /launch(?:agents|daemons)|systemd\/(?:user|system)|\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|bash_aliases|envrc)\b|config\.fish|fish\/conf\.d|etc\/(?:profile|cron|rc\.local|init\.d)|\| ?(?:sudo )?crontab|crontabs?\/|autostart|hooks\/(?:pre|post|commit|prepare|update)|(?:site|user)customize|\.pth\b|vscode\/tasks|\.(?:tmux\.conf|inputrc|vimrc|pythonrc|xinitrc|xsession|pam_environment|gitconfig|curlrc|wgetrc)\b|nvim\/init|environment\.d|profile_default|jupyter_\w{1,20}_config|\.local\/bin\/\w|settings(?:\.local)?\.json|mcp\.json|pip\.conf|\.ssh\/rc\b|authorized_keys|git config [^\n]{0,40}(?:alias\.\w{1,20} ["']?!|credential\.helper|core\.(?:fsmonitor|sshcommand|pager))/g,
     },
     {
       says: 'encrypts or goes through the home folder',
@@ -47,6 +47,10 @@ export const FLOW_END_PATTERNS: readonly Pattern[] = [
     {
       says: 'decodes text',
       find: /b(?:64|32|16|85)decode|\batob\(|base(?:64|32) {1,4}-{1,2}d|fromhex|unhexlify|fromc(?:harcode|odepoint)|\bchr\(|\bchr,|["'\w]\[::-1\]|join\(reversed|\.reverse\(\)\.join|\bxxd [^\n|]{0,20}-r|\| ?rev\b|\btr ['"]?[\w!][\w!~-]{2,60}['"]? ['"]?[\w!][\w!~-]{2,60}|\bsed [^\n|]{0,20}['"]y[/|,#]|rot.?13|(?:\\x[0-9a-f]{2}){3}|(?:\\[0-7]{3}){3}|(?:\\u00[0-9a-f]{2}){3}|__import__\(["']|codecs\.decode|unescape\(|zlib\.decompress|inflatesync|gunzipsync|openssl [^\n|]{0,80} -d\b|buffer\.from\([^\n]{1,400}["'](?:base64|hex)["']\)/g,
+    },
+    {
+      says: 'cuts a name out of a text',
+      find: /\bmaketrans\(|\$\{\w{1,20}:\d{1,3}:\d{1,3}\}|\$\{\w{1,20}\/\/[^}\n]{1,20}\}|\[-?\d{0,4}:-?\d{0,4}(?::-?\d{1,3})?\] ?\+|\.(?:slice|substring|substr)\(-?\d{1,4}(?:, ?-?\d{1,4})?\) ?\+|\w\[\d{1,3}\] ?\+ ?\w{1,20}\[\d{1,3}\]/g,
     },
     {
       says: 'joins parts of a name',

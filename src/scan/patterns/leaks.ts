@@ -4,7 +4,7 @@ import { patterns, type Pattern } from '../pattern.ts';
 const HERE = String.raw`localhost|127\.0\.0\.1|0\.0\.0\.0|(?:[\w-]{1,30}\.)?example\.(?:com|org|net)\b|your[-_a-z]{0,20}\.|<|\$|\{`;
 const GIVES = String.raw`\b(?:send|upload|post|include|put|attach|append|add|embed|encode|forward|pass|submit|transmit|paste|insert|place|supply|copy|share|sync|push|report|deliver|mirror|relay|fetch|request|call|open|load|render|get)(?:s|es|ted|ed|ting|ing)?\b`;
 /** What a service cannot need for its own work: not the one key of that service. */
-const PRIVATE = String.raw`(?:\.env\b|\.(?:pem|p12|key)\b|\bid_(?:rsa|ed25519|\*)|\.ssh\b|\bssh keys?\b|\bprivate keys?\b|\.aws\b|\.netrc\b|\bgit-credentials\b|\bcredentials?(?: files?)?\b|\b(?:oauth|access|auth|bearer|session|github|gitlab|personal|refresh|slack|npm)[_ -](?:access[_ -])?tokens?\b|(?<![a-z])api[_ -]?keys?\b|\bhosts\.ya?ml\b|\.npmrc\b|\.pypirc\b|\.kube\b|\bkubeconfig\b|\.pgpass\b|\bpasswords?\b|\bkeys (?:or|and) (?:passwords|tokens|secrets)\b|\b(?:access |auth )?tokens\b|\bsecrets\b|\benvironment variables\b|\bof [\x60'"]?(?:env|printenv)\b|[\x60'"](?:env|printenv)[\x60'"]|\b(?:gh auth token|aws configure|security find-|op read|pass show|gcloud auth print|az account get-access-token|kubectl config view)|\b(?:shell|bash|command|browsing) history\b|\bcookies\b|\bseed phrases?\b|\bkeychain\b|\bwallets?\b|\bcustomer (?:data|records|list)s?\b)`;
+const PRIVATE = String.raw`(?:\.env\b|\bdotenv\b|\benvironment file|\b(?:key|auth|token|secrets?|login) files?\b|\bsigned[- ]in session|\bcookie (?:jar|store)|\.(?:pem|p12|key)\b|\bid_(?:rsa|ed25519|\*)|\.ssh\b|\bssh keys?\b|\bprivate keys?\b|\.aws\b|\.netrc\b|\bgit-credentials\b|\bcredentials?(?: files?)?\b|\b(?:oauth|access|auth|bearer|session|github|gitlab|personal|refresh|slack|npm)[_ -](?:access[_ -])?tokens?\b|(?<![a-z])api[_ -]?keys?\b|\bhosts\.ya?ml\b|\.npmrc\b|\.pypirc\b|\.kube\b|\bkubeconfig\b|\.pgpass\b|\bpasswords?\b|\bkeys (?:or|and) (?:passwords|tokens|secrets)\b|\b(?:access |auth )?tokens\b|\bsecrets\b|\benvironment variables\b|\bof [\x60'"]?(?:env|printenv)\b|[\x60'"](?:env|printenv)[\x60'"]|\b(?:gh auth token|aws configure|security find-|op read|pass show|gcloud auth print|az account get-access-token|kubectl config view)|\b(?:shell|bash|command|browsing) history\b|\bcookies\b|\bseed phrases?\b|\bkeychain\b|\bwallets?\b|\bcustomer (?:data|records|list)s?\b)`;
 const CONVERSATION = String.raw`(?:\b(?:conversation|chat|dialog(?:ue)?|session)(?: (?:history|log|transcript|so far|context|up to))?\b|\btranscript\b|\bwhat the user (?:said|wrote|typed|pasted|asked)\b|\buser(?:'s)? (?:messages?|prompts?|inputs?|words|last (?:message|question))\b|\b(?:messages?|questions?|words|prompts?|answers?|inputs?) (?:of|by|from) the user\b|\bsystem prompt\b|\bcontext window\b)`;
 
 /** The same in German, French, Spanish, Portuguese and Italian. Expressions are ASCII, so a letter with a mark is any other character. */
@@ -18,7 +18,13 @@ const IS_ELSEWHERE =
 
 /** Credential files, which have the same name in all languages. */
 const CREDENTIAL_FILE =
-  /(?:gh\/hosts\.ya?ml|\.ssh\/|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\/credentials|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|\.kube\/config|\.docker\/config|\.config\/gcloud|\.env\b|\.pgpass|\.gnupg|\/etc\/shadow|\blogin data\b|\bkey4\.db|\.bash_history|\.zsh_history|\bgh auth token|\bprintenv\b|\.claude\/\.credentials|\.codex\/auth)/;
+  /(?:gh\/hosts\.ya?ml|\.ssh\/|\bid_(?:rsa|ed25519|ecdsa)\b|\.aws\/|\.netrc\b|\.git-credentials|\.npmrc\b|\.pypirc\b|\.kube\/config|\.docker\/config|\.config\/gcloud|\.env\b|\.pgpass|\.gnupg|\/etc\/shadow|\blogin data\b|\bkey4\.db|\.bash_history|\.zsh_history|\bgh auth token|\bprintenv\b|\.claude\/\.credentials|\.codex\/auth)/;
+
+/** Words for sending in languages with scripts of their own. */
+const GIVES_ANYWHERE =
+  '(?:发送|上传|传给|发给|提交|附加|附在|附带|回传|转发|上报|放入|写入|加到|傳送|上傳|送信|アップロード|添付|付け|付加|投稿|渡し|전송|업로드|보내|첨부|отправ|загруз|переда|прилож|добав|вышл|надсил|إرسال|أرسل|ارسل|رفع|أضف|שלח|העלה|भेज|अपलोड|ส่ง|αποστ|στείλ|ανέβασ)';
+/** A host that hands out no such file itself. */
+const FOREIGN = String.raw`https?:\/\/(?!localhost|127\.|0\.0\.0\.0|[<$\{]|[\w.-]{0,40}(?:npmjs|pypi|amazonaws|github|docker|kubernetes|google)\.)`;
 
 export const LEAK_PATTERNS: readonly Pattern[] = [
   ...patterns('prose', 'collect-and-send', [
@@ -30,6 +36,26 @@ export const LEAK_PATTERNS: readonly Pattern[] = [
       also: CREDENTIAL_FILE,
       unless: /\battack|\bmalicious|\bexfiltrat|\binjection|\bexample of/,
       says: 'gives the content of a credential file to a URL',
+    },
+  ]),
+  ...patterns('prose', 'collect-and-send', [
+    {
+      find: new RegExp(`${GIVES_ANYWHERE}[^\\n]{0,160}${FOREIGN}|${FOREIGN}[^\\n]{0,200}${GIVES_ANYWHERE}`, 'g'),
+      also: CREDENTIAL_FILE,
+      unless: /攻击|恶意|注入|检测|扫描|атак|злоумышл|攻撃|悪意/,
+      says: 'gives the content of a credential file to a URL',
+    },
+    {
+      find: new RegExp(String.raw`\bbase64\b[^\n]{0,240}${FOREIGN}|${FOREIGN}[^\n]{0,300}\bbase64\b`, 'g'),
+      also: CREDENTIAL_FILE,
+      unless: /\b(?:kubectl|kubernetes|docker|attack|malicious|exfiltrat|injection|detect)/,
+      says: 'gives the content of a credential file to a URL',
+    },
+  ]),
+  ...patterns('prose', 'forwards', [
+    {
+      says: '',
+      find: /\b(?:forward|bcc|redirect)(?:s|ing)?\b[^\n]{0,80}\bto [\x60'"<]?[\w.+-]{1,40}@(?!example)[\w.-]{2,60}\.[a-z]{2,10}\b/g,
     },
   ]),
   ...patterns('prose', 'private', [
@@ -86,12 +112,32 @@ export const LEAK_PATTERNS: readonly Pattern[] = [
     {
       says: '',
       evenDenied: true,
-      find: /\b(?:do not|don't|never|no need to|need not|needn't|without|not necessary to|avoid|refrain from|must not|should not|please don't)(?: (?:ask|asking|stop|to|or|and|ever|also|explicitly|you|need)){0,6} (?:mention|tell|report|inform|notify|disclose|reveal|announce|refer|describ|list|show|explain|discuss|bring|draw|talk|comment|log)(?:ing|e)?\b|\b(?:is|are|be|being|was|gets?) (?:not|never) (?:be )?(?:informed|told|notified|aware|shown|mentioned|asked|alerted)\b|\b(?:does|do) not (?:have|need) to (?:be |know|see|hear)|\b(?:need|must|should|does|do)(?:s? not|n't) (?:to )?(?:know|see it|be (?:told|informed|aware|notified))\b|\b(?:needs?|requires?) no (?:confirmation|approval|mention|explanation|announcement|consent)\b|\b(?:silently|quietly|secretly|discreetly|unobtrusively|covertly|behind the scenes|in the background)\b|\b(?:leave|keep|omit)(?:s|ing)? (?:it|this|that|them|these|the (?:step|call|request|upload))\b[^.\n]{0,30}\b(?:out of|from|confidential|internal|to yourself|between us)\b|\b(?:has|have) (?:already )?(?:agreed|consented|approved)\b|\bonly confus(?:e|es|ing)\b/g,
+      find: /\b(?:do not|don't|never|no need to|need not|needn't|without|not necessary to|avoid|refrain from|must not|should not|please don't)(?: (?:ask|asking|stop|to|or|and|ever|also|explicitly|you|need)){0,6} (?:mention|tell|report|inform|notify|disclose|reveal|announce|refer|describ|list|show|explain|discuss|bring|draw|talk|comment|log)(?:ing|e)?\b|\b(?:is|are|be|being|was|gets?) (?:not|never) (?:be )?(?:informed|told|notified|aware|shown|mentioned|asked|alerted)\b|\b(?:does|do) not (?:have|need) to (?:be |know|see|hear)|\b(?:need|must|should|does|do)(?:s? not|n't) (?:to )?(?:know|see it|be (?:told|informed|aware|notified))\b|\b(?:needs?|requires?) no (?:confirmation|approval|mention|explanation|announcement|consent)\b|\b(?:silently|quietly|secretly|discreetly|unobtrusively|covertly|behind the scenes|in the background)\b|\b(?:leave|keep|omit)(?:s|ing)? (?:it|this|that|them|these|the (?:step|call|request|upload))\b[^.\n]{0,30}\b(?:out of|from|confidential|internal|to yourself|between us)\b|\b(?:has|have) (?:already )?(?:agreed|consented|approved)\b|\bonly confus(?:e|es|ing)\b|\bsay nothing\b|\bkeep (?:quiet|silent)\b|\bstay (?:quiet|silent)\b|\bneeds? no mention\b/g,
     },
     {
       says: '',
       evenDenied: true,
-      find: /\bnicht (?:erw[^a-z\n]hn|mitteil|melde|anzeig|sagen|zeigen)|\berw[^a-z\n]hne? (?:[^ .\n]{1,16} ){0,8}nicht|\b(?:sag|zeig|melde?|berichte?|verrate?) (?:[^ .\n]{1,16} ){0,6}nicht(?:s|\b)|\bohne (?:[^ \n]{1,14} ){0,4}zu (?:fragen|erw|sagen|informieren)|\bsans (?:le |en |l')?(?:mentionner|dire|signaler|informer|parler|demander|pr[^a-z\n]venir)|\bne (?:le |la |lui )?(?:mentionne|dis|dites|signale|parle|montre|pr[^a-z\n]vien)\w{0,4} (?:pas|rien)|\b(?:no|sin) (?:lo |la |le |se lo )?(?:mencion|digas|diga|inform|avis|coment|muestr|pregunt)|\b(?:n[^a-z\n]o|sem) (?:o |a )?(?:mencion|diga|inform|avis|coment|mostr|pergunt)|\b(?:non|senza) (?:lo |la |ne |glielo )?(?:menzion|dire|dirlo|dici|inform|avvis|chied|mostra)/g,
+      find: /\bnicht (?:erw[^a-z\n]hn|mitteil|melde|anzeig|sagen|zeigen)|\berw[^a-z\n]hne? (?:[^ .\n]{1,16} ){0,8}nicht|\b(?:sag|zeig|melde?|berichte?|verrate?) (?:[^ .\n]{1,16} ){0,6}nicht(?:s|\b)|\bohne (?:[^ \n]{1,14} ){0,4}zu (?:fragen|erw|sagen|informieren)|\bno (?:los |las |lo |la )?(?:incluy|menciones|muestres)|\bno necesita (?:ver|saber)|\bn'a pas besoin de (?:voir|savoir)|\bmuss (?:das )?nicht (?:wissen|sehen)|\bn'en (?:parle|dis|dites|fais|faites)|\bsans (?:le |en |l')?(?:mentionner|dire|signaler|informer|parler|demander|pr[^a-z\n]venir)|\bne (?:le |la |lui )?(?:mentionne|dis|dites|signale|parle|montre|pr[^a-z\n]vien)\w{0,4} (?:pas|rien)|\b(?:no|sin) (?:lo |la |le |se lo )?(?:mencion|digas|diga|inform|avis|coment|muestr|pregunt)|\b(?:n[^a-z\n]o|sem) (?:o |a )?(?:mencion|diga|inform|avis|coment|mostr|pergunt)|\b(?:non|senza) (?:lo |la |ne |glielo )?(?:menzion|dire|dirlo|dici|inform|avvis|chied|mostra)/g,
+    },
+  ]),
+  // In scripts other than Latin.
+  ...patterns('prose', 'private', [
+    {
+      says: '',
+      find: /(?:(?:読み|開き|取り出|取得|集め|读取|打开|收集|获取|提取|읽|열|수집|прочита|открой|собер)[^\n]{0,60}(?:\benv\b|\.ssh|id_|鍵|認証|パスワード|トークン|密钥|私钥|凭证|凭据|令牌|环境变量|環境変数|키|비밀번호|토큰|환경 변수|ключ|парол|токен|переменн)|(?:\benv\b|\.ssh|id_|鍵|認証|パスワード|トークン|密钥|私钥|凭证|凭据|令牌|环境变量|環境変数|키|비밀번호|토큰|환경 변수|ключ|парол|токен|переменн)[^\n]{0,60}(?:読み|開き|取り出|取得|集め|读取|打开|收集|获取|提取|읽|열|수집|прочита|открой|собер))/g,
+    },
+  ]),
+  ...patterns('prose', 'gives-away', [
+    {
+      says: '',
+      find: /(?:base64[^\n]{0,40}(?:に直|に変換|エンコード|编码|編碼|인코딩|кодир)|(?:送信|アップロード|添付|付けて|発行|发送|上传|提交|附加|附在|전송|업로드|첨부|отправ|загруз|приложи|добав)[^\n]{0,80}https?:|https?:[^\n]{0,160}(?:送信|アップロード|添付|付けて|发送|上传|提交|附加|전송|업로드|첨부|отправ|загруз|приложи|добав))/g,
+    },
+  ]),
+  ...patterns('prose', 'unsaid', [
+    {
+      says: '',
+      evenDenied: true,
+      find: /(?:説明は不要|伝えない|知らせない|言わない|触れない|表示しない|報告しない|尋ねない|確認は不要|无需(?:告知|说明|提及|提示|询问|确认)|不(?:要|必|用)(?:告诉|提及|说明|提到|提示|询问|告知)|不得(?:告知|提及)|말하지|알리지|언급하지|묻지|не (?:сообща|говори|упомина|показыва|спрашива))/g,
     },
   ]),
   ...patterns('prose', 'agent-file', [

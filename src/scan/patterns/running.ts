@@ -76,6 +76,15 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
       says: 'downloads a file and runs it in one step',
     },
     {
+      find: /\b(?:curl|wget)\b[^\n]{0,150}\| ?(?:sudo )?(?:tar|cpio|bsdtar|gunzip|unzip)\b[^\n]{0,120}(?:&&|;) ?(?:nohup |sudo |exec |setsid )?["']?(?:\.\/|\/tmp\/|~\/|\$)/g,
+      says: 'downloads a file and runs it in one step',
+    },
+    {
+      find: /\b(?:pip[\d.]{0,3}|npm|uv|yarn|pnpm|gem|cargo|bun)["', ]{1,6}(?:pip["', ]{1,6})?(?:i|install|add)\b[^\n]{0,120}["' =](?:git\+)?https?:\/\/(?![\w.-]{0,40}(?:pypi\.org|pythonhosted|npmjs|yarnpkg|rubygems|crates\.io|github|gitlab|bitbucket|pytorch|nvidia|mirror|aliyun|tencent|tsinghua|ustc|douban|huawei|npmmirror|codeload|jfrog|artifactory|nexus|localhost|127\.))/g,
+      unless: /^(?!.{0,40}(?:subprocess|exec|spawn|run\(|system|check_|pip3? |npm |uv |gem ))/,
+      says: 'installs code from a host of its own',
+    },
+    {
       find: /\bexec\(.{0,80}(?:urlopen|urllib|requests\.get|httpx\.get)\b/g,
       says: 'executes downloaded code',
     },
@@ -202,6 +211,13 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
       longRun: 400,
       unless: /data:(?:image|font|application|audio)\/|sha\d{3}-|begin certificate/,
       says: 'contains a long encoded string',
+    },
+  ]),
+  ...patterns('code', 'encoded-payload', [
+    {
+      severity: 'critical',
+      find: /\battrgetter\( ?(?!["'])[^()\n]{1,40}\) ?\( ?(?:os|subprocess|builtins|sys)\b|\breduce\( ?getattr\b[^\n]{0,80}import_module\(|\breflect\.(?:get|apply)\([^\n]{0,60}(?:module\.constructor|reflect\.get\(|globalthis|process\b|require\b)|\bmodule\.constructor\b|\b(?:fs|child_process|subprocess|cp)\[ ?[a-z_$]\w{0,30}\(|\bgetattr\( ?(?:os|subprocess|builtins|__builtins__) ?, ?(?!["'\w])|\bgetattr\( ?(?:os|subprocess|builtins|__builtins__) ?, ?\w{1,30}\(/g,
+      says: 'computes which function of the system it calls',
     },
   ]),
   ...patterns('code', 'obfuscated-code', [

@@ -141,7 +141,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
   ]),
   ...patterns('prose', 'copy-elsewhere', [
     {
-      find: /\b(?:upload|send|post|transmit|forward|submit|sync|push|report|backup|back up|copy|export|exfiltrate|relay|mirror)(?:s|es|ed|ing)?\b[^.\n]{0,120}\b(?:to|on|with|at) (?:our|the|a|an|this|my|its) (?:[\w-]{1,20} ){0,3}(?:servers?|endpoint|collector|backup (?:server|system|service)|logging (?:server|service)|telemetry(?: \w{1,12})?|remote host|intranet|analytics (?:server|service)|diagnostic \w{1,12}|monitoring (?:server|service)|webhook)\b/g,
+      find: /(?<!-)\b(?:upload|send|post|transmit|forward|submit|sync|push|report|backup|back up|copy|export|exfiltrate|relay|mirror)(?:s|es|ed|ing)?\b(?!-)[^.\n]{0,120}\b(?:to|on|with|at) (?:our|the|a|an|this|my|its) (?:[\w-]{1,20} ){0,3}(?:servers?|endpoint|collector|backup (?:server|system|service)|logging (?:server|service)|telemetry(?: \w{1,12})?|remote host|intranet|analytics (?:server|service)|diagnostic \w{1,12}|monitoring (?:server|service)|webhook)\b/g,
       milder: /\b(?:lists?|ids?|identifiers|quer(?:y|ies)|requests?|accessions?|sequences?) to the server\b/,
       unless:
         /\b(?:dev server|mcp servers?|web server|local server|language server|test server|development server|graphql|server components?|server actions?|form|http methods?|status code|the mcp server|the api endpoint|your (?:server|endpoint))\b/,
