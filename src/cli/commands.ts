@@ -10,6 +10,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('search', 'use', 'find skills for a task', () => import('./skills/search.ts'), ['find']),
   entry('why', 'use', 'explain why agents use a skill or not', () => import('./skills/why.ts')),
   entry('usage', 'use', 'show which skills your agents loaded or missed', () => import('./skills/usage.ts')),
+  entry('fit', 'use', 'move skills that an agent cannot show to the shelf', () => import('./skills/fit.ts')),
   entry('inspect', 'use', 'show one skill: fields, files, problems', () => import('./skills/inspect.ts'), ['show']),
   entry('run', 'use', 'run an agent on a request, with skills', () => import('./agent/run.ts')),
   entry('chat', 'use', 'chat with an agent that uses skills', () => import('./agent/chat.ts')),

@@ -46,6 +46,9 @@ export { findTargets } from './agents/place-targets.ts';
 export { verifyPack } from './verify-pack.ts';
 export { verifyInstalled } from './verify-root.ts';
 
+// Skills that agents do not list.
+export { openShelf } from './shelf/shelf.ts';
+
 // Publishing skills.
 export { packWords } from './pack/pack.ts';
 export { writeSbom } from './pack/sbom.ts';

@@ -14,7 +14,11 @@ import { chooseProfile } from '#tools/profiles';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
 const rootServices: RootServices = {
-  recover: async (roots, signal) => (await import('./root/open-root.ts')).recoverRoots(roots, signal),
+  async recover(roots, signal) {
+    const { recoverShelves } = await import('./shelf/shelf.ts');
+    const shelves = await recoverShelves(roots, signal);
+    return [...shelves, ...(await (await import('./root/open-root.ts')).recoverRoots(roots, signal))];
+  },
   fetch: async (root, options) => (await import('./fetched-root.ts')).fetchRoot(root, options),
 };
 

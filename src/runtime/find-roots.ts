@@ -89,7 +89,8 @@ export async function recoverInterrupted(
   signal?: AbortSignal,
 ): Promise<readonly Diagnostic[]> {
   if (recoverRoots === undefined) return [];
-  const unfinished = roots.filter((root) => isPresent(path.join(root.path, '.skillwright/transaction.json')));
+  const journals = ['transaction.json', 'fits/pending.json'].map((name) => path.join('.skillwright', name));
+  const unfinished = roots.filter((root) => journals.some((name) => isPresent(path.join(root.path, name))));
   if (unfinished.length === 0) return [];
   return recoverRoots(
     unfinished.map((root) => root.path),

@@ -6,7 +6,7 @@
 // Open a runtime, with its sessions and recorded runs.
 export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type { RootServices } from './find-roots.ts';
-export { projectTop, serverSkillsFolder } from './roots.ts';
+export { projectTop, serverSkillsFolder, shelfFolder, userFolders } from './roots.ts';
 export type { Session } from './session.ts';
 export type { SessionOptions } from './start-session.ts';
 export type { Run, RunOptions } from './start-run.ts';

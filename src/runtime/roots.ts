@@ -159,7 +159,14 @@ interface RootCandidate {
 
 /** The folders in which the user keeps skills. */
 export function userFolders(home: string | undefined): readonly string[] {
-  return isUsable(home) ? conventions('user', home).map((root) => root.path) : [];
+  if (!isUsable(home)) return [];
+  const shelf = shelfFolder(home);
+  return [...conventions('user', home).map((root) => root.path), ...(isPresent(shelf) ? [shelf] : [])];
+}
+
+/** The root of skills that no agent lists: they are found by search and by hints. */
+export function shelfFolder(home: string): string {
+  return path.join(home, '.agent/shelf');
 }
 
 function conventions(source: string, directory: string): readonly RootCandidate[] {

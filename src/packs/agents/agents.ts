@@ -216,6 +216,15 @@ function openRealSkillPath(): (dir: string) => string {
   };
 }
 
+/** Links in the folders of the agents of the user, with the real paths that they lead to. */
+export function userLinks({ home, ...place }: Surroundings): ReturnType<typeof linksIn> {
+  if (home === undefined) return [];
+  const folders = agentFolders([{ scope: 'user', base: realPath(home), surroundings: { ...place, home } }]);
+  return [...folders.keys()].flatMap((folder) =>
+    linksIn(folder).map(({ name, target }) => ({ name: path.join(folder, name), target })),
+  );
+}
+
 /** Links in the folders of agents whose targets do not exist. */
 export function brokenLinks(bases: readonly AgentBase[]) {
   return [...agentFolders(bases)].flatMap(([folder, ids]) =>
