@@ -1,7 +1,7 @@
 /** Resolves the install root and the install rules from the configuration. */
 import path from 'node:path';
 
-import { projectTop } from '#runtime';
+import { projectTop, shelfFolder } from '#runtime';
 import { findProfile } from '#tools/profiles';
 import {
   isProblem,
@@ -23,7 +23,7 @@ import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 export interface RootChoice {
   /** Path of a root. Takes precedence over `scope`. */
   readonly root?: string | undefined;
-  readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | undefined;
+  readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | 'shelf' | undefined;
   /** Rules of the scan that the user accepts for the files of this operation. */
   readonly accepts?: readonly string[] | undefined;
 }
@@ -123,7 +123,7 @@ export function projectSkillsFolder(config: Config, surroundings: Surroundings):
   return skillsFolder(top, installFolderFor(findProfile(config.vocabulary), config, surroundings)?.project);
 }
 
-/** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder that does not exist. */
+/** Returns `--to`, the shelf, or the skills folder of the project or of the home folder. Throws if it needs a home folder that does not exist. */
 function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
@@ -131,7 +131,8 @@ function installRoot(
   { root, scope = config.install?.scope }: RootChoice,
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
-  const top = scope === 'user' ? undefined : projectTop({ cwd, home });
+  if (scope === 'shelf' && home !== undefined) return shelfFolder(home);
+  const top = scope === 'user' || scope === 'shelf' ? undefined : projectTop({ cwd, home });
   if (top !== undefined) return skillsFolder(top, installFolder?.project);
   if (home !== undefined) return skillsFolder(home, installFolder?.user);
   throw new SkillError({

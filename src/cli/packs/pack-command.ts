@@ -14,9 +14,13 @@ import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { reportUnplaced } from './agent-flags.ts';
 
 export const ROOT_FLAGS = {
-  scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
-    choices: ['project', 'user'],
-  }),
+  scope: option(
+    'SCOPE',
+    'use .agents/skills of the project or of the user, or the shelf of the user (default: install.scope, or project)',
+    {
+      choices: ['project', 'user', 'shelf'],
+    },
+  ),
   to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;
 
@@ -36,7 +40,7 @@ export const CHANGE_FLAGS = {
 
 interface RootInvocation extends GlobalInvocation {
   readonly flags: GlobalInvocation['flags'] & {
-    readonly scope?: NonNullable<NonNullable<Config['install']>['scope']>;
+    readonly scope?: NonNullable<NonNullable<Config['install']>['scope']> | 'shelf';
     readonly to?: string | readonly string[];
     readonly accept?: readonly string[];
   };
