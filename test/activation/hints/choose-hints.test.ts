@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs';
+
 import { describe, expect, test } from 'vitest';
 
 import { chooseHints } from '../../../src/activation/hints/choose-hints.ts';
 import { CATALOG } from './catalog.ts';
-import { GENERAL_PROMPTS } from './general-prompts.ts';
+
+/** What users of coding agents type all day. No parameter was tuned on these; the bench uses them too. */
+const GENERAL_PROMPTS = JSON.parse(
+  readFileSync(new URL('general-prompts.json', import.meta.url), 'utf8'),
+) as readonly string[];
 
 const namesFor = (request: string, isHintable?: (skill: { readonly name: string }) => boolean): readonly string[] =>
   chooseHints({ request, skills: CATALOG, isHintable }).map(({ skill }) => skill.name);
