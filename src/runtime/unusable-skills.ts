@@ -1,10 +1,32 @@
-import type { Diagnostic, Profile, SkillEntry } from '#core';
-import { sha256 } from '#platform';
+import type { Profile, SkillEntry } from '#core';
+import { sha256, withForwardSlashes } from '#platform';
 import { settleSameNames, type SkillIndex } from '#skills';
 
 /** The skills of a snapshot that a system can use, under the names that it gives them. */
-export function usableSkills(snapshot: SkillIndex, { unusable = [], sameNames: rule }: Profile): SkillIndex {
-  return settleSameNames(withoutUnusable(snapshot, unusable), { rule });
+export function usableSkills(
+  snapshot: SkillIndex,
+  { unusable = [], rootIsNoSkill, sameNames: rule }: Profile,
+): SkillIndex {
+  const refused = snapshot.diagnostics.filter(({ code }) => unusable.includes(code)).toReversed();
+  // What lenient reading does instead follows a semicolon.
+  const leftOut = refused.map(({ path, code, message }) => ({
+    path,
+    code,
+    message: message.split(';', 1)[0] ?? message,
+  }));
+  const roots = new Set(
+    rootIsNoSkill === true ? snapshot.report.roots.map(({ path }) => withForwardSlashes(path)) : [],
+  );
+  const own = snapshot.all.flatMap(({ dir, file }) => (roots.has(dir) ? [rootSkill(`${dir}/${file}`)] : []));
+  return settleSameNames(without(snapshot, [...leftOut, ...own]), { rule });
+}
+
+function rootSkill(path: string): LeftOut {
+  return {
+    path,
+    code: 'file/unusable',
+    message: 'a SKILL.md in the root itself is no skill here; name the folder above it as the root',
+  };
 }
 
 interface UsableIndexOptions {
@@ -38,18 +60,13 @@ export function openUsableIndex({ profile, openTrust }: UsableIndexOptions): {
   };
 }
 
-/** Leaves out skills whose SKILL.md has one of these diagnostics, as if it could not be read. */
-function withoutUnusable(index: SkillIndex, codes: readonly Diagnostic['code'][]): SkillIndex {
-  const found = index.diagnostics.filter(({ code }) => codes.includes(code));
+type LeftOut = SkillIndex['report']['leftOut'][number];
+
+/** Leaves out skills, by the path of their SKILL.md, as if these could not be read. */
+function without(index: SkillIndex, found: readonly LeftOut[]): SkillIndex {
   if (found.length === 0) return index;
-  const byPath = new Map(found.toReversed().map((diagnostic) => [diagnostic.path, diagnostic]));
+  const byPath = new Map(found.map((one) => [one.path, one]));
   const isUsable = ({ dir, file }: SkillIndex['all'][number]): boolean => !byPath.has(`${dir}/${file}`);
-  // What lenient reading does instead follows a semicolon.
-  const leftOut = [...byPath.values()].map(({ path, code, message }) => ({
-    path,
-    code,
-    message: message.split(';', 1)[0] ?? message,
-  }));
   const { skills, all, report } = index;
   // Caches of what is derived from an index go by its hash.
   const indexHash = `sha256:${sha256(JSON.stringify([index.indexHash, ...byPath.keys()]))}`;
@@ -58,6 +75,6 @@ function withoutUnusable(index: SkillIndex, codes: readonly Diagnostic['code'][]
     indexHash,
     skills: skills.filter(isUsable),
     all: all.filter(isUsable),
-    report: { ...report, indexHash, leftOut: [...report.leftOut, ...leftOut] },
+    report: { ...report, indexHash, leftOut: [...report.leftOut, ...byPath.values()] },
   };
 }

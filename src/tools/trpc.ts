@@ -95,13 +95,17 @@ const selectDocs: ToolRow = defineTool({
     // A name that is offered as written is that skill, also beside one that differs in case.
     const isSame = offer.skills.includes(skill.trim()) ? isEqual : sameName;
     const isLoaded = offer.loaded().some(({ id, name }) => isSame(name, skill) || isSame(id, skill));
-    if (!isLoaded) return [{ type: 'load_skill', skill, uncut: true, documents }];
+    if (!isLoaded) {
+      const load = { type: 'load_skill', skill, uncut: true, documents } as const;
+      return mode === 'replace' ? [load] : [load, { type: 'select_documents', skill, mode, documents: [] }];
+    }
     return [{ type: 'select_documents', skill, mode, documents, offset }];
   },
-  toResult([observation], offer) {
+  toResult([observation, next], offer) {
     if (observation?.type === 'skill-loaded') {
       const { skill, selected = [] } = observation;
-      return { ...selection(skill.name, selected, 'replace'), content: loadResult(observation, offer) };
+      const mode = next?.type === 'documents-selected' ? next.mode : 'replace';
+      return { ...selection(skill.name, selected, mode), content: loadResult(observation, offer) };
     }
     const { skill, selected, mode, documents, omitted, notes = [] } = observed(observation, 'select_documents');
     const all = [...documentNotes({ skill, documents, omitted }, continueWith), ...notes.map(printable)];

@@ -15,6 +15,10 @@ describe('trpc', () => {
     const { call, actions } = fake(trpc, {}, { placement: 'system' });
     expect((await call('skill_load', { skill: 'pdf', docs: ['USAGE.md'] })).value).toBe('loaded: pdf');
     expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf', uncut: true, documents: ['USAGE.md'] }]);
+    for (const mode of ['add', 'clear'])
+      expect((await call('skill_select_docs', { skill: 'pdf', docs: ['USAGE.md'], mode })).value).toMatchObject({
+        mode,
+      });
   });
 
   verifies('TOOL-2', 'skill_load with content in tool results gives their text and their block', async () => {

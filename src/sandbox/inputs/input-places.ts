@@ -11,6 +11,8 @@ import type { Identity } from '../program-types.ts';
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORK_DIR|\{WORK_DIR\})(?=\/|$)/, 'work'],
   [/^\$(?:OUTPUT_DIR|\{OUTPUT_DIR\})(?=\/|$)/, 'out'],
+  [/^\$(?:SKILLS_DIR|\{SKILLS_DIR\})(?=\/|$)/, 'skills'],
+  [/^\$(?:RUN_DIR|\{RUN_DIR\})(?=\/|$)/, 'runs'],
   [/^\$(?:WORKSPACE_DIR|\{WORKSPACE_DIR\})\//, ''],
 ];
 /** Folders of every workspace, which cannot be replaced. */

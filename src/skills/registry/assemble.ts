@@ -155,7 +155,8 @@ function leaveOut({ dir, diagnostics, file }: ScannedSkill): LeftOutSkill {
     diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes) ??
     diagnostics.find(({ severity }) => severity === 'error');
   if (cause === undefined) return { path, code: 'frontmatter/invalid-yaml', message: 'the frontmatter cannot be read' };
-  return { path, code: cause.code, message: cause.message };
+  // What lenient reading does instead follows a semicolon.
+  return { path, code: cause.code, message: cause.message.split(';', 1)[0] ?? cause.message };
 }
 
 function skillsIn(

@@ -298,6 +298,11 @@ describe('inputs that are refused', () => {
       () => ({ from: 'artifact://report.txt', to: 'skills/demo/SKILL.md' }),
       'input/invalid',
     ],
+    'a place among the skills, by its variable': [
+      () => ({ from: 'artifact://report.txt', to: '$SKILLS_DIR/demo/new.txt' }),
+      'input/invalid',
+    ],
+    'the folder of this run': [() => ({ from: 'artifact://report.txt', to: '${RUN_DIR}/x' }), 'input/invalid'],
     'a folder of ours': [() => ({ from: 'artifact://report.txt', to: 'home/demo/x' }), 'input/invalid'],
     'a folder of ours in capitals': [() => ({ from: 'artifact://report.txt', to: 'Private/x' }), 'input/invalid'],
     'a hidden folder': [() => ({ from: 'artifact://report.txt', to: '.pipes/x' }), 'input/invalid'],

@@ -58,7 +58,7 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'every file of the three folders is listed',
-    ours: 'a file whose name no path can spell (backslash, control or invisible character) is not; a note of `load_skill` names it',
+    ours: 'a file whose name no path can spell (backslash, control or invisible character, an encoded `.` or `/`) is not; a note of `load_skill` names it',
     why: 'every listed path can be read',
     test: 'test/seeds/openseed.test.ts: a file whose name no path can spell is not listed, and load_skill has a note about it',
   },
@@ -73,5 +73,11 @@ export const CHOICES: readonly Choice[] = [
     ours: 'one that leads out of its folder is no skill; loading it gives the reason',
     why: 'a skill must not read the rest of the disk',
     test: 'test/seeds/manusx-files.test.ts: a SKILL.md that is a link out of its folder is in no list, and loading it gives the reason',
+  },
+  {
+    theirs: 'a skill that changes on disk while a conversation goes on runs with its new files',
+    ours: 'programs of the session keep the files of the first one, each result says so, and a new session sees the new ones',
+    why: 'one run uses one version of a skill: the one that was approved and recorded',
+    test: 'test/runtime/execution/skill-folders.system.test.ts: keeps the files of the first program in a session, recorded or not, and each result says so once they changed',
   },
 ];

@@ -200,7 +200,17 @@ export const ROWS = seedRows(
     ],
     ['inputs.from workspace://rel/path', 'inputs', FOUR],
     ['inputs.from skill://<name>/rel/path', 'inputs', FOUR],
-    ['inputs.to relative to the workspace', 'seed', IN_WORKSPACE],
+    [
+      'inputs.to relative to the workspace',
+      'inputs',
+      'a place among the skills',
+      {
+        sentence: 'to：目的路径（相对工作区）',
+        ours: 'not below `skills/`, `runs/` or `home/`',
+        why: 'an input must not replace a file of a skill that was trusted, nor the output of another run',
+        restoredBy: [],
+      },
+    ],
     ['inputs.to is WORK_DIR/inputs/<basename> by default', 'inputs', FOUR],
     ['inputs.mode copy by default', 'inputs', FOUR],
     [

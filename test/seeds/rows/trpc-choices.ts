@@ -105,4 +105,10 @@ export const CHOICES: readonly Choice[] = [
     why: 'a skill stays as it was trusted',
     test: 'test/runtime/execution/writable-skill.system.test.ts: may write beside itself; new files are kept, and the next program sees the skill unchanged',
   },
+  {
+    theirs: 'a skill that changes on disk while a conversation goes on runs with its new files',
+    ours: 'programs of the session keep the files of the first one, each result says so, and a new session sees the new ones',
+    why: 'one run uses one version of a skill: the one that was approved and recorded',
+    test: 'test/runtime/execution/skill-folders.system.test.ts: keeps the files of the first program in a session, recorded or not, and each result says so once they changed',
+  },
 ];
