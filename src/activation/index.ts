@@ -5,5 +5,6 @@ export { AGENT_IDS, explainSkills, type Why } from './why.ts';
 export { chooseHints, type Hint } from './hints/choose-hints.ts';
 // What the transcripts of the agents say.
 export { readUsage, type Usage } from './usage/usage.ts';
+export { findCaseRequests } from './usage/case-requests.ts';
 // Which skills stay in an agent's list.
 export { planFit, undoFit } from './shelf/fit.ts';

@@ -10,7 +10,7 @@ export type { EvalOutcome } from './project/outcome.ts';
 export type { CaseProblem } from './cases/problem.ts';
 export type { WrittenThresholds } from './report/thresholds.ts';
 export { tuneDescription } from './tune/tune-description.ts';
-export { generateDrafts } from './generate/generate-drafts.ts';
+export { draftFromRequests, generateDrafts } from './generate/generate-drafts.ts';
 
 // Finished evaluations.
 export { compareRuns, gradeRuns, showTrend, writeFirstCases } from './project/stored.ts';

@@ -59,6 +59,42 @@ test('usage without transcripts has exit code 1, and a wrong age 2', async () =>
   expect((await runCli(project, ['usage', '--since', 'yesterday'], { HOME: home })).status).toBe(2);
 });
 
+test('usage --cases drafts cases from requests, which a person confirms one by one', async () => {
+  const { home, project } = openPlace('pi');
+  const file = transcriptsOf(home).find((one) => readFileSync(one, 'utf8').includes('"Build slides')) ?? '';
+  const secret = `ghp_${'a1'.repeat(18)}`;
+  const text = readFileSync(file, 'utf8').replace(
+    'from this outline',
+    `from /home/jane/acme/outline.md with ${secret} for bob@acme.example`,
+  );
+  writeFileSync(file, text);
+  const run = (...words: readonly string[]) => runCli(project, words, { HOME: home });
+  const made = await run('usage', '--cases', 'slide-deck', '--since', '9999w');
+  expect([made.status, made.out]).toEqual([0, '.agents/skills/slide-deck/evals/from-usage.yaml\n']);
+  expect(made.err).toContain('4 drafts: 1 positive, 3 negative, 0 near-miss, 0 task; 0 dropped\n');
+  const drafts = readFileSync(path.join(project, made.out.trim()), 'utf8');
+  expect(drafts.split('\n').slice(0, 8)).toEqual([
+    '# From requests to your agents, redacted. A draft is not run and counts in no verdict.',
+    '# Read each case. To confirm it, remove its line "draft: true"; delete those that are wrong.',
+    'cases:',
+    '  - id: "slide-deck-positive-1"',
+    '    draft: true',
+    '    input: "Build slides for a presentation from file.md with [secret shape] for [email]"',
+    '    expect: {"trigger":true}',
+    '    tags: ["positive"]',
+  ]);
+  for (const hidden of ['jane', 'acme', 'bob', secret]) expect(drafts).not.toContain(hidden);
+  const check = await run('eval', 'check', made.out.trim());
+  expect(check.out + check.err).toContain('4 drafts');
+  // A request is a draft once.
+  const again = await run('usage', '--cases', '.agents/skills/slide-deck', '--since', '9999w');
+  expect([again.status, again.err]).toEqual([
+    1,
+    'no request can become a case: 4 dropped; try a longer time, such as --since 26w\n',
+  ]);
+  expect((await run('usage', '--cases', 'unknown-skill')).status).toBe(2);
+});
+
 /** The sessions again and again, with other ids and long answers. */
 async function writeHistory(file: string, from: string, megabytes: number): Promise<number> {
   const stream = createWriteStream(file);

@@ -1,7 +1,7 @@
 /** `eval`, `eval trigger` and `eval tune`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
-import { countText, docsPage, printable, quoted } from '#core';
+import { countText, docsPage, printable } from '#core';
 import { generateDrafts, openEvaluation, readInputs, tuneDescription, type CaseProblem } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
@@ -9,6 +9,7 @@ import { EXIT, usageError } from '../exit.ts';
 import { fleetOptions, openFleetFor } from '../fleet/fleet-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { requireValidConfig } from '../surroundings.ts';
+import { printDrafts } from './print-drafts.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { parseThresholds, readReportFlags, type EvalInvocation } from './flags.ts';
@@ -147,18 +148,7 @@ export async function evalGenerate(invocation: EvalInvocation): Promise<number> 
   const progress = openProgress(terminal, { isLogged: true });
   const request = readRequest(invocation, await openRuntime(invocation), progress);
   const generated = await generateDrafts({ ...request, skill }).finally(() => progress.end());
-  const shown = printable(path.relative(invocation.surroundings.cwd, generated.file));
-  if (!terminal.printJson(generated)) terminal.out(shown);
-  const { drafts, dropped } = generated;
-  const counts = Object.entries(drafts).map(([kind, count]) => `${String(count)} ${kind}`);
-  terminal.remark([
-    `${countText(
-      Object.values(drafts).reduce((sum, count) => sum + count, 0),
-      'draft',
-    )}: ${counts.join(', ')}; ${String(dropped.length)} dropped`,
-    ...dropped.map(({ input, reason }) => `  dropped: ${quoted(input, 80)}: ${printable(reason)}`),
-    `next: read each draft in ${shown}, remove its line "draft: true" to confirm it, then run skillwright eval check ${shown}`,
-  ]);
+  printDrafts(generated, invocation);
   return EXIT.done;
 }
 

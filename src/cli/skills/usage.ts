@@ -1,11 +1,12 @@
 import path from 'node:path';
 
-import { AGENT_IDS, readUsage, type Usage } from '#activation';
+import { AGENT_IDS, explainSkills, findCaseRequests, readUsage, type Usage } from '#activation';
 import { countText, printable } from '#core';
-import { priceTokens } from '#evals';
-import { fitText, padText, textWidth } from '#platform';
-import { defineCommand, list, option } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import { draftFromRequests, priceTokens } from '#evals';
+import { fitText, isPresent, padText, textWidth } from '#platform';
+import { defineCommand, list, option, type GlobalInvocation } from '../command.ts';
+import { printDrafts } from '../evals/print-drafts.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { configFor } from '../surroundings.ts';
@@ -15,21 +16,24 @@ const DAY_MS = 86_400_000;
 const DEFAULT_AGE = 30 * DAY_MS;
 
 export const command = defineCommand({
-  usage: 'usage [--agent A,B] [--since AGE] [--project DIR]',
+  usage: 'usage [--agent A,B] [--since AGE] [--project DIR] [--cases SKILL]',
   details: [
     'Shows which skills your agents loaded, how often, at what cost, and which requests needed a skill that was not loaded. Lists the skills that nothing loaded, with the tokens that their entries cost in each session.',
     'Reads the transcripts that the agents keep, in place. Nothing is sent, and nothing is stored.',
     'Missed and off topic are estimates: they compare the words of a request with the descriptions that are installed now. Requests from before a SKILL.md was last changed are not compared with it.',
-    'Exit code 1: no transcripts found.',
+    '--cases writes requests of yours to evals/ of the skill as drafts of cases: those that loaded or clearly needed it, and those for which it should stay quiet. Secrets, addresses, hosts, paths, and names that can be recognized are removed. Read each draft before you confirm it: the rest of your words stays.',
+    'Exit code 1: no transcripts found, or no request for --cases.',
   ].join('\n'),
   flags: {
     agent: list('A', 'agents whose transcripts are read (default: all)', { choices: AGENT_IDS }),
     since: option('AGE', 'how far back to read, such as 12h, 30d or 8w (default: 30d)'),
     project: option('DIR', 'only sessions in DIR and below (default: all projects)'),
+    cases: option('SKILL', 'write drafts of evaluation cases for this skill, a name or a folder, from your requests'),
   },
   examples: [
     ['skillwright usage', 'show what your agents did with skills in the last 30 days'],
     ['skillwright usage --agent codex --since 8w --project .', 'look at one agent and this project'],
+    ['skillwright usage --cases csv-report', 'draft evaluation cases from your requests, for you to confirm'],
     ['skillwright usage --json | jq ".skills[] | select(.missed > 0)"', 'print the skills that were missed'],
   ],
   positionals: [0, 0],
@@ -39,20 +43,27 @@ export const command = defineCommand({
     const prices = (await configFor(invocation)).config.evals?.prices;
     const dates = new Set<string>();
     const progress = openProgress(terminal, { isLogged: true });
-    const usage = await readUsage({
+    const options = {
       surroundings,
       agents: flags.agent ?? [],
       since: Date.now() - age,
       ...(flags.project === undefined ? {} : { project: path.resolve(surroundings.cwd, flags.project) }),
       signal,
-      price(model, { input, output, cached, written }) {
+      price(model: string, { input, output, cached, written }: Tokens) {
         const tokens = { inputTokens: input, outputTokens: output, cachedTokens: cached, cacheWriteTokens: written };
         const price = priceTokens(model, tokens, prices);
         if (price !== undefined) dates.add(price.date);
         return price?.usd;
       },
-      onProgress: ({ bytes, of, agent }) => progress.show(`${agent}: ${bytesText(bytes)} of ${bytesText(of)} read`),
-    }).finally(() => progress.end());
+      onProgress: ({ bytes, of, agent }: ReadProgress) =>
+        progress.show(`${agent}: ${bytesText(bytes)} of ${bytesText(of)} read`),
+    };
+    if (flags.cases !== undefined) {
+      const skill = await findSkill(flags.cases, invocation);
+      const found = await findCaseRequests({ ...options, names: skill.names }).finally(() => progress.end());
+      return writeCases(skill.folder, found, invocation);
+    }
+    const usage = await readUsage(options).finally(() => progress.end());
     const code = usage.agents.length > 0 ? EXIT.done : EXIT.failed;
     if (terminal.printJson({ ...usage, prices: [...dates].toSorted() })) return code;
     if (usage.agents.length === 0)
@@ -61,6 +72,47 @@ export const command = defineCommand({
     return code;
   },
 });
+
+type ReadProgress = Parameters<NonNullable<Parameters<typeof readUsage>[0]['onProgress']>>[0];
+type Tokens = Parameters<Parameters<typeof readUsage>[0]['price']>[1];
+
+/** The folder of a skill, and the names by which agents call it. */
+async function findSkill(
+  written: string,
+  { surroundings }: GlobalInvocation,
+): Promise<{ readonly folder: string; readonly names: ReadonlySet<string> }> {
+  const folder = path.resolve(surroundings.cwd, written);
+  const name = path.basename(folder);
+  const why = await explainSkills({ surroundings, agents: AGENT_IDS, skill: name });
+  const views = why.skill?.flatMap(({ skill }) => skill ?? []) ?? [];
+  const isFolder = isPresent(path.join(folder, 'SKILL.md'));
+  const [first] = views;
+  if (!isFolder && (first === undefined || written !== name))
+    throw usageError(`no skill ${printable(written)} found`, 'name a skill that an agent lists, or its folder');
+  return {
+    folder: isFolder || first === undefined ? folder : path.dirname(first.path),
+    names: new Set([name, ...views.map((view) => view.name)]),
+  };
+}
+
+function writeCases(
+  skill: string,
+  { requests, agents }: Awaited<ReturnType<typeof findCaseRequests>>,
+  { terminal, surroundings, signal }: GlobalInvocation,
+): number {
+  const { file, drafts, dropped } = draftFromRequests({ cwd: surroundings.cwd, skill, requests, signal });
+  if (file !== undefined) {
+    printDrafts({ file, drafts, dropped }, { terminal, surroundings });
+    return EXIT.done;
+  }
+  if (!terminal.printJson({ drafts, dropped }))
+    terminal.err(
+      agents.length === 0
+        ? 'no transcripts found; the agents that are read: skillwright help usage'
+        : `no request can become a case: ${String(dropped.length)} dropped; try a longer time, such as --since 26w`,
+    );
+  return EXIT.failed;
+}
 
 const COLUMNS = ['fired', 'hinted', 'missed', 'off topic', 'tokens', 'cost', 'last used'] as const;
 const WIDTHS = [5, 6, 6, 9, 6, 7, 10];

@@ -1,4 +1,7 @@
-/** `eval generate`: a model writes cases for a skill. They are drafts until a person confirms them, and those that give the answer away are dropped. */
+/**
+ * `eval generate`: a model writes cases for a skill; `usage --cases`: requests of users become cases. They are drafts until a person confirms
+ * them, and those that give the answer away are dropped.
+ */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -15,7 +18,9 @@ import { lintSuite } from '../lint/lint-suite.ts';
 import { raiseUsage } from '../project/raise-usage.ts';
 
 /** How many drafts of each kind one call asks for. Another call adds others to another file. */
-const WANTED = { positive: 6, negative: 4, 'near-miss': 6, task: 6 } as const;
+const WANTED = { positive: 6, negative: 4, 'near-miss': 6, task: 6 };
+/** How many of the requests that users made become drafts. */
+const WANTED_REQUESTS = { positive: 20, negative: 10, 'near-miss': 10, task: 0 };
 type DraftKind = keyof typeof WANTED;
 const KINDS = ['positive', 'negative', 'near-miss', 'task'] as const satisfies readonly DraftKind[];
 
@@ -49,28 +54,14 @@ interface DroppedDraft {
 
 /** Writes drafts to a new file in `evals/` of the skill. Never overwrites a file. */
 export async function generateDrafts(request: GenerateRequest): Promise<GeneratedDrafts> {
-  const { cwd, signal } = request;
-  const folder = path.resolve(cwd, request.skill);
-  const skill = readSkill(folder);
-  if (skill === undefined)
-    return raiseUsage(
-      `${quoted(request.skill, 200)} has no readable SKILL.md`,
-      'usage: skillwright eval generate SKILL',
-    );
+  const { signal } = request;
+  const { drafting, text } = openDrafting(request, WANTED);
   if (request.model === undefined || request.model === 'rules')
     return raiseUsage('eval generate needs a language model', 'pass --model NAME, such as --model anthropic');
   const model = await request.openModel(request.model);
-  const read = readCases([folder], { signal });
-  const drafting: Drafting = {
-    folder,
-    name: skill.head.name,
-    known: [...read.cases, ...read.drafts],
-    kept: [],
-    dropped: [],
-  };
-  for (let round = 0; round < ROUNDS && countMissing(drafting.kept) > 0; round += 1) {
-    request.onProgress(`asking ${model.id} for ${String(countMissing(drafting.kept))} cases`);
-    const proposals = await askForCases(model, drafting, skill.text, signal);
+  for (let round = 0; round < ROUNDS && countMissing(drafting) > 0; round += 1) {
+    request.onProgress(`asking ${model.id} for ${String(countMissing(drafting))} cases`);
+    const proposals = await askForCases(model, drafting, text, signal);
     addProposals(drafting, proposals);
   }
   const { kept, dropped } = drafting;
@@ -80,8 +71,40 @@ export async function generateDrafts(request: GenerateRequest): Promise<Generate
       '{"cases": [...]}',
       'try another model, or write cases by hand: skillwright eval init',
     );
-  const file = writeNewFile(path.join(folder, 'evals'), toYaml(drafting, model.id));
-  return { file, drafts: countKinds(kept), dropped };
+  return writeDrafts(drafting, 'generated', `Written by the model ${inlineYaml(model.id)}.`);
+}
+
+interface RequestDrafts extends Pick<GenerateRequest, 'cwd' | 'skill' | 'signal'> {
+  /** Redacted. */
+  readonly requests: readonly { readonly kind: Exclude<DraftKind, 'task'>; readonly input: string }[];
+}
+
+/** Writes drafts from requests of users to a new file in `evals/` of the skill. No file is written if none can be used. */
+export function draftFromRequests(request: RequestDrafts): Omit<GeneratedDrafts, 'file'> & { readonly file?: string } {
+  const { drafting } = openDrafting(request, WANTED_REQUESTS);
+  addProposals(drafting, request.requests);
+  const { kept, dropped } = drafting;
+  return kept.length === 0
+    ? { drafts: countKinds(kept), dropped }
+    : writeDrafts(drafting, 'from-usage', 'From requests to your agents, redacted.');
+}
+
+function openDrafting(
+  { cwd, skill: written, signal }: Pick<GenerateRequest, 'cwd' | 'skill' | 'signal'>,
+  wanted: Drafting['wanted'],
+): { readonly drafting: Drafting; readonly text: string } {
+  const folder = path.resolve(cwd, written);
+  const skill = readSkill(folder);
+  if (skill === undefined)
+    return raiseUsage(`${quoted(written, 200)} has no readable SKILL.md`, 'name the folder of a skill');
+  const read = readCases([folder], { signal });
+  const known = [...read.cases, ...read.drafts];
+  return { drafting: { folder, name: skill.head.name, known, wanted, kept: [], dropped: [] }, text: skill.text };
+}
+
+function writeDrafts(drafting: Drafting, name: string, source: string): GeneratedDrafts {
+  const file = writeNewFile(path.join(drafting.folder, 'evals'), name, toYaml(drafting, source));
+  return { file, drafts: countKinds(drafting.kept), dropped: drafting.dropped };
 }
 
 interface Drafting {
@@ -89,6 +112,7 @@ interface Drafting {
   readonly name: string;
   /** Cases that the skill has already. */
   readonly known: readonly EvalCase[];
+  readonly wanted: Readonly<Record<DraftKind, number>>;
   readonly kept: WrittenDraft[];
   readonly dropped: DroppedDraft[];
 }
@@ -109,13 +133,13 @@ function countKinds(kept: readonly WrittenDraft[]): Readonly<Record<DraftKind, n
   };
 }
 
-function countMissing(kept: readonly WrittenDraft[]): number {
-  return KINDS.reduce((sum, kind) => sum + WANTED[kind], 0) - kept.length;
+function countMissing({ wanted, kept }: Drafting): number {
+  return KINDS.reduce((sum, kind) => sum + wanted[kind], 0) - kept.length;
 }
 
 /** Keeps the proposals that read as cases and in which the lint finds nothing, up to the wanted number of each kind. */
 function addProposals(drafting: Drafting, proposals: readonly unknown[]): void {
-  const { kept, dropped, known } = drafting;
+  const { kept, dropped, known, wanted } = drafting;
   const drafts = proposals.slice(0, MOST_ITEMS).flatMap((proposal): readonly WrittenDraft[] => {
     const draft = toDraft(proposal);
     if (draft === undefined)
@@ -125,7 +149,7 @@ function addProposals(drafting: Drafting, proposals: readonly unknown[]): void {
   const reasons = findReasons(drafting, [...kept, ...drafts], known);
   for (const draft of drafts) {
     const reason = reasons.get(draft);
-    const isFull = countKinds(kept)[draft.kind] >= WANTED[draft.kind];
+    const isFull = countKinds(kept)[draft.kind] >= wanted[draft.kind];
     if (reason !== undefined) dropped.push({ input: draft.written.input, reason });
     else if (!isFull) kept.push(draft);
   }
@@ -262,7 +286,7 @@ async function askForCases(
   return Array.isArray(listed) ? listed : [];
 }
 
-function toYaml({ name, known, kept }: Drafting, model: string): string {
+function toYaml({ name, known, kept }: Drafting, source: string): string {
   const used = new Set(known.map(({ id }) => id));
   const numbers: Record<DraftKind, number> = { positive: 0, negative: 0, 'near-miss': 0, task: 0 };
   const nextId = (kind: DraftKind): string => {
@@ -272,7 +296,7 @@ function toYaml({ name, known, kept }: Drafting, model: string): string {
   };
   const sorted = KINDS.flatMap((kind) => kept.filter((draft) => draft.kind === kind));
   return [
-    `# Written by the model ${inlineYaml(model)}. A draft is not run and counts in no verdict.`,
+    `# ${source} A draft is not run and counts in no verdict.`,
     '# Read each case. To confirm it, remove its line "draft: true"; delete those that are wrong.',
     'cases:',
     ...sorted.flatMap(({ kind, written: { input, expect, tags } }) => [
@@ -288,9 +312,9 @@ function toYaml({ name, known, kept }: Drafting, model: string): string {
 
 const MOST_FILES = 1000;
 
-function writeNewFile(folder: string, text: string): string {
+function writeNewFile(folder: string, name: string, text: string): string {
   for (let number = 1; number <= MOST_FILES; number += 1) {
-    const file = path.join(folder, number === 1 ? 'generated.yaml' : `generated-${String(number)}.yaml`);
+    const file = path.join(folder, number === 1 ? `${name}.yaml` : `${name}-${String(number)}.yaml`);
     try {
       makeFolders(folder);
       writeFileSync(file, text, { flag: 'wx' });
