@@ -133,6 +133,8 @@ await build({
   ...commonJs,
   entryPoints: {
     skillwright: 'src/cli/bin.ts',
+    // Started by hooks of agents, on each prompt.
+    hook: 'src/cli/hook.ts',
     // Started by path as threads, so they need a file of their own.
     'grep-worker': 'src/project/grep-worker.ts',
     'deep-index-worker': 'src/runtime/search/deep-index-worker.ts',

@@ -45,6 +45,8 @@ export interface ViewOptions {
   readonly contextWindow?: number;
   /** Files that were read for another agent. */
   readonly files?: Map<string, SkillFile>;
+  /** Called before each file of a skill is read; what it throws ends the examination. */
+  readonly onFile?: (() => void) | undefined;
 }
 
 /** What is left to list, and what a list was made from, so that it can be made again with other descriptions. */
@@ -56,11 +58,11 @@ export interface ExaminedAgent {
 
 export async function examineAgent(
   agent: Agent,
-  { surroundings, contextWindow, files = new Map() }: ViewOptions,
+  { surroundings, contextWindow, files = new Map(), onFile }: ViewOptions,
 ): Promise<ExaminedAgent> {
   const folders = readFolders(agent, surroundings);
   const { settings, problems } = readSettings(agent, surroundings);
-  const found = await readSkills(agent, folders, files);
+  const found = await readSkills(agent, folders, { files, onFile });
   const { kept, left } = separate(agent, found, settings);
   const context: CatalogContext = {
     env: surroundings.env,
@@ -119,7 +121,7 @@ interface FoundSkill {
 async function readSkills(
   agent: Agent,
   folders: readonly ReadFolder[],
-  files: Map<string, SkillFile>,
+  { files, onFile }: Required<Pick<ViewOptions, 'files'>> & Pick<ViewOptions, 'onFile'>,
 ): Promise<readonly FoundSkill[]> {
   const found: FoundSkill[] = [];
   const seen = new Set<string>();
@@ -129,6 +131,7 @@ async function readSkills(
       const real = realPath(file);
       if (seen.has(real)) continue;
       seen.add(real);
+      onFile?.();
       const read = files.get(file) ?? (await readSkillFile(file));
       files.set(file, read);
       found.push({ file, folder, reading: agent.readSkill(read, readCompanion(agent, file)) });

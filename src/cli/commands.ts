@@ -11,6 +11,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('why', 'use', 'explain why agents use a skill or not', () => import('./skills/why.ts')),
   entry('usage', 'use', 'show which skills your agents loaded or missed', () => import('./skills/usage.ts')),
   entry('fit', 'use', 'move skills that an agent cannot show to the shelf', () => import('./skills/fit.ts')),
+  entry('activate', 'use', 'show agents the skills that fit a prompt', () => import('./govern/activate.ts')),
   entry('inspect', 'use', 'show one skill: fields, files, problems', () => import('./skills/inspect.ts'), ['show']),
   entry('run', 'use', 'run an agent on a request, with skills', () => import('./agent/run.ts')),
   entry('chat', 'use', 'chat with an agent that uses skills', () => import('./agent/chat.ts')),

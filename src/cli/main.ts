@@ -70,6 +70,7 @@ const WITHOUT_SKILLS: ReadonlySet<string> = new Set([
   'completion',
   'docs',
   'fleet',
+  'activate',
 ]);
 
 /** For commands that change a root, --source is --scope. An error where a source means nothing. */

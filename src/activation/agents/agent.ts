@@ -25,6 +25,37 @@ export interface Agent {
   readonly listSkills: (skills: readonly AgentSkill[], context: CatalogContext) => Catalog;
   /** What the agent keeps of its sessions. */
   readonly transcript: TranscriptRule;
+  readonly hook: AgentHook;
+}
+
+/** How the agent asks a program about each prompt, in the version `checkedVersion`. */
+export type AgentHook = {
+  /** In the notation of folders. */
+  readonly file: string;
+  /** Whether the agent runs the hook only after the user trusted it, and where. */
+  readonly userTrust?: string;
+  /** The answer that adds `text` to the prompt. */
+  readonly answer: (text: string) => unknown;
+  /** The transcript of a session, for an agent that does not name it in the input of the hook. */
+  readonly transcript?: (sessionId: string) => string;
+} & (
+  | {
+      /** A JSON file of the user that lists hooks by event. */
+      readonly type: 'entry';
+      readonly event: string;
+      /** Two seconds, in the unit of the agent. */
+      readonly timeout: number;
+    }
+  | {
+      /** A file that belongs to the hook alone. `command` is a line for sh, `script` the program that it runs. */
+      readonly type: 'file';
+      readonly content: (hook: { readonly command: string; readonly script: string }) => string;
+    }
+);
+
+/** The answer of most agents. */
+export function answerEvent(event: string) {
+  return (text: string): unknown => ({ hookSpecificOutput: { hookEventName: event, additionalContext: text } });
 }
 
 type AgentId = 'claude-code' | 'codex' | 'gemini-cli' | 'github-copilot' | 'opencode' | 'pi' | 'qwen-code';

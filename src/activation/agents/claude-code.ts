@@ -1,5 +1,5 @@
 import { textWidth } from '#platform';
-import type { Agent, AgentSkill, Catalog, CatalogContext, Settings } from './agent.ts';
+import { answerEvent, type Agent, type AgentSkill, type Catalog, type CatalogContext, type Settings } from './agent.ts';
 import { readByRules } from './skill-rules.ts';
 import {
   afterIntroduction,
@@ -62,6 +62,13 @@ export const CLAUDE_CODE: Agent = {
     folder: '${CLAUDE_CONFIG_DIR:-~/.claude}/projects',
     files: /\.jsonl$/,
     open: () => readLine,
+  },
+  hook: {
+    type: 'entry',
+    file: '${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json',
+    event: 'UserPromptSubmit',
+    timeout: 2,
+    answer: answerEvent('UserPromptSubmit'),
   },
 };
 /* oxlint-enable no-template-curly-in-string */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { compareUnits, type Agent, type AgentSkill, type Catalog, type CatalogContext } from './agent.ts';
+import { answerEvent, compareUnits, type Agent, type AgentSkill, type Catalog, type CatalogContext } from './agent.ts';
 import { aliasCost, allocateCharacters, lineCost } from './codex-budget.ts';
 import { readByRules } from './skill-rules.ts';
 import {
@@ -61,6 +61,14 @@ export const CODEX: Agent = {
   },
   listSkills: listWithin,
   transcript: { folder: '${CODEX_HOME:-~/.codex}/sessions', files: /\/rollout-[^/]*\.jsonl$/, open: openReader },
+  hook: {
+    type: 'entry',
+    file: '${CODEX_HOME:-~/.codex}/hooks.json',
+    event: 'UserPromptSubmit',
+    timeout: 2,
+    userTrust: '/hooks in Codex',
+    answer: answerEvent('UserPromptSubmit'),
+  },
 };
 /* oxlint-enable no-template-curly-in-string */
 

@@ -1,4 +1,4 @@
-import { listAll, type Agent } from './agent.ts';
+import { answerEvent, listAll, type Agent } from './agent.ts';
 import { isDisabledName } from './disabled-names.ts';
 import { readByRules } from './skill-rules.ts';
 import { countIn, joinTexts, listIn, objectIn, textIn, timeIn, type Row, type TranscriptEvent } from './transcript.ts';
@@ -32,6 +32,13 @@ export const GEMINI_CLI: Agent = {
     files: /\/chats\/session-[^/]*\.jsonl$/,
     projectFile: '../.project_root',
     open: () => readLine,
+  },
+  hook: {
+    type: 'entry',
+    file: '~/.gemini/settings.json',
+    event: 'BeforeAgent',
+    timeout: 2000,
+    answer: answerEvent('BeforeAgent'),
   },
 };
 

@@ -47,6 +47,14 @@ export const GITHUB_COPILOT: Agent = {
     files: /\/events\.jsonl$/,
     open: () => readLine,
   },
+  hook: {
+    type: 'file',
+    file: '${COPILOT_HOME:-~/.copilot}/hooks/skillwright.json',
+    content: ({ command }) =>
+      `${JSON.stringify({ version: 1, hooks: { userPromptSubmitted: [{ type: 'command', bash: command, timeoutSec: 2 }] } }, undefined, 2)}\n`,
+    answer: (text) => ({ additionalContext: text }),
+    transcript: (sessionId) => `\${COPILOT_HOME:-~/.copilot}/session-state/${sessionId}/events.jsonl`,
+  },
 };
 
 /* oxlint-enable no-template-curly-in-string */

@@ -1,5 +1,6 @@
 import { isObject } from '#core';
 import { byName, listAll, type Agent, type Settings } from './agent.ts';
+import { askScript } from './ask-script.ts';
 import { readByRules } from './skill-rules.ts';
 import { countIn, moneyIn, objectIn, textIn, timeIn, type Row, type TranscriptEvent } from './transcript.ts';
 
@@ -38,6 +39,12 @@ export const OPENCODE: Agent = {
     files: /^opencode\.db$/,
     tables: ['session', 'message', 'part'],
     open: openReader,
+  },
+  hook: {
+    type: 'file',
+    file: '${XDG_CONFIG_HOME:-~/.config}/opencode/plugins/skillwright.js',
+    content: ({ script }) => pluginText(script),
+    answer: (text) => ({ additionalContext: text }),
   },
 };
 /* oxlint-enable no-template-curly-in-string */
@@ -117,4 +124,25 @@ function parseObject(value: unknown): Row | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** A plugin that adds the answer to the message of the user. Tool calls are kept, because they say which skills are loaded. */
+function pluginText(script: string): string {
+  return `${askScript('opencode', script)}
+export const Skillwright = async ({ directory }) => {
+  const calls = new Map();
+  return {
+    'tool.execute.before': async ({ sessionID }, { args }) => {
+      calls.set(sessionID, [...(calls.get(sessionID) ?? []), JSON.stringify(args)].slice(-200));
+    },
+    'chat.message': async ({ sessionID }, { message, parts }) => {
+      const prompt = parts.flatMap((part) => (part.type === 'text' && !part.synthetic ? [part.text] : [])).join('\\n');
+      const text = await ask({ cwd: directory, prompt, calls: calls.get(sessionID) ?? [] });
+      if (text === '') return;
+      const id = 'prt_' + Date.now().toString(16).padStart(12, '0') + Math.random().toString(36).slice(2, 12);
+      parts.push({ id, sessionID, messageID: message.id, type: 'text', text, synthetic: true });
+    },
+  };
+};
+`;
 }

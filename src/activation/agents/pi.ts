@@ -1,4 +1,5 @@
 import { listAll, type Agent } from './agent.ts';
+import { askScript } from './ask-script.ts';
 import { readByRules } from './skill-rules.ts';
 import {
   countIn,
@@ -38,6 +39,12 @@ export const PI: Agent = {
     }),
   listSkills: listAll,
   transcript: { folder: '~/.pi/agent/sessions', files: /\.jsonl$/, open: () => readLine },
+  hook: {
+    type: 'file',
+    file: '~/.pi/agent/extensions/skillwright.js',
+    content: ({ script }) => extensionText(script),
+    answer: (text) => ({ additionalContext: text }),
+  },
 };
 
 function readLine({ type, cwd, id, version, message, timestamp }: Row): readonly TranscriptEvent[] | undefined {
@@ -73,4 +80,23 @@ function readLine({ type, cwd, id, version, message, timestamp }: Row): readonly
       usd: moneyIn(objectIn(cost)['total']),
     },
   ];
+}
+
+/** An extension that adds a message to the prompt. Tool calls are kept, because they say which skills are loaded. */
+function extensionText(script: string): string {
+  return `${askScript('pi', script)}
+export default function skillwright(pi) {
+  let calls = [];
+  pi.on('session_start', () => {
+    calls = [];
+  });
+  pi.on('tool_call', ({ input }) => {
+    calls = [...calls, JSON.stringify(input)].slice(-200);
+  });
+  pi.on('before_agent_start', async ({ prompt }, { cwd }) => {
+    const content = await ask({ cwd, prompt, calls });
+    return content === '' ? undefined : { message: { customType: 'skillwright', content, display: false } };
+  });
+}
+`;
 }

@@ -1,4 +1,4 @@
-import { byName, listAll, type Agent } from './agent.ts';
+import { answerEvent, byName, listAll, type Agent } from './agent.ts';
 import { isDisabledName } from './disabled-names.ts';
 import { readByRules } from './skill-rules.ts';
 import {
@@ -40,6 +40,13 @@ export const QWEN_CODE: Agent = {
   visibility: ({ name }, settings) => (isDisabledName(name, settings) ? 'hidden' : 'listed'),
   listSkills: (skills) => listAll(sort(skills)),
   transcript: { folder: '~/.qwen/projects', files: /\/chats\/[^/]*\.jsonl$/, open: () => readLine },
+  hook: {
+    type: 'entry',
+    file: '~/.qwen/settings.json',
+    event: 'UserPromptSubmit',
+    timeout: 2000,
+    answer: answerEvent('UserPromptSubmit'),
+  },
 };
 
 function readLine(line: Row): readonly TranscriptEvent[] | undefined {

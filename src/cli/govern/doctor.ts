@@ -1,5 +1,5 @@
 import { LIMIT_LABELS, printable, executorTraits, type Surroundings } from '#core';
-import { explainSkills } from '#activation';
+import { explainSkills, hookStates } from '#activation';
 import { examineInstallation, type Examination } from '#doctor';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
@@ -31,7 +31,7 @@ export const command = defineCommand({
       isProbing: flags['no-probe'] !== true,
     });
     const { executors, diagnostics, isBroken } = examination;
-    const findings = [...examination.findings, ...(await catalogFindings(surroundings))];
+    const findings = [...examination.findings, ...(await catalogFindings(surroundings)), ...hookFindings(surroundings)];
     const answer = { ok: !isBroken, version: VERSION, findings, executors };
     if (terminal.printJson({ ...answer, diagnostics: diagnostics.map(diagnosticJson) }))
       return isBroken ? EXIT.failed : EXIT.done;
@@ -58,6 +58,15 @@ async function catalogFindings(surroundings: Surroundings): Promise<Examination[
     name: 'catalog',
     status: view.skills.some(({ reason }) => reason?.code === 'budget') ? 'warning' : 'ok',
     detail: `${summaryOf(view)}${view.skills.every(({ shown }) => shown === 'full') ? '' : '; see skillwright why'}`,
+  }));
+}
+
+/** One line per agent in use: whether its hook runs (skillwright activate). */
+function hookFindings(surroundings: Surroundings): Examination['findings'] {
+  return hookStates(surroundings).map(({ agent, status, detail }) => ({
+    name: 'hook',
+    status: status === 'broken' || status === 'not-trusted' ? 'warning' : 'ok',
+    detail: `${agent}: ${{ active: '', off: 'off; ', 'not-trusted': 'not trusted; ', broken: 'broken; ' }[status]}${detail}`,
   }));
 }
 

@@ -1,0 +1,32 @@
+import { shellWord } from '#core';
+import { DEADLINE_MS, HOOK_VARIABLES } from './hook-folder.ts';
+
+/**
+ * The script that agents start on each prompt. It asks the resident process with curl, because starting Node takes longer than the whole
+ * answer; without curl or without the process it starts Node. It always exits with 0: some agents block a prompt whose hook fails.
+ */
+export function hookScript({ node, program }: { readonly node: string; readonly program: string }): string {
+  const headers = HOOK_VARIABLES.map((name) => `-H "X-${name.replaceAll('_', '-')}: $${name}"`).join(' ');
+  return `# Written by skillwright activate; skillwright activate --remove deletes it.
+# Reads the prompt of an agent and prints skills that fit it. If anything fails, it prints nothing.
+exec 2>/dev/null
+folder=\${0%/*} socket=\${0%/*}/socket agent=$1
+[ -n "$HOME" ] && [ -O "$folder" ] || exit 0
+input=$(cat)
+if [ -S "$socket" ] && [ -O "$socket" ] && command -v curl >/dev/null; then
+  output=$(printf %s "$input" | curl -qsf --max-time ${String(DEADLINE_MS / 1000)} --noproxy '*' --unix-socket "$socket" -H 'Expect:' \\
+    ${headers} \\
+    --data-binary @- "http://localhost/$agent")
+  case $? in
+    0) printf %s "$output"; exit 0 ;;
+    7 | 52 | 56) ;; # No process listens, or it ended.
+    28) echo "$agent: the resident process gave no answer within ${String(DEADLINE_MS)} ms" >"$folder/last-failure"; exit 0 ;;
+    *) exit 0 ;;
+  esac
+fi
+node=${shellWord(node)}
+[ -x "$node" ] || node=node
+printf %s "$input" | "$node" ${shellWord(program)} "$agent" "$folder"
+exit 0
+`;
+}

@@ -1,0 +1,130 @@
+/** The process that answers hooks over a socket, so that they need not start Node and read all skills on each prompt. */
+import { chmodSync, statSync, unlinkSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+
+import { acquireLock, isSystemError, quietly } from '#platform';
+import { openAnswers } from './answer-prompt.ts';
+import { DEADLINE_MS, HOOK_VARIABLES, checkFolder, hookFiles, noteFailure } from './hook-folder.ts';
+
+const IDLE_MS = 10 * 60_000;
+/** Agents send the prompt, which may hold a pasted file. */
+const MAX_INPUT = 8_000_000;
+/** A review follows an answer; the next answer must not wait for it. */
+const REVIEW_MS = 1000;
+
+interface ResidentOptions {
+  readonly folder: string;
+  readonly home: string;
+  /** The file of this program: when an update replaces it, the process ends. */
+  readonly program: string;
+  readonly idleMs?: number;
+}
+
+/** Serves until it is idle. Resolves at once if another process serves already or the folder is not safe. */
+export async function serveHooks({ folder, home, program, idleMs = IDLE_MS }: ResidentOptions): Promise<void> {
+  const problem = checkFolder(folder);
+  if (problem !== undefined) return noteFailure(folder, problem);
+  const { socket } = hookFiles(folder);
+  const server = createServer({ requestTimeout: 5000 });
+  // Two hooks may start a process at once; the lock decides which one serves.
+  const lock = await acquireLock(`${socket}.lock`, { timeoutMs: 5000 });
+  if (lock === undefined) return;
+  try {
+    if (await isServed(socket)) return;
+    quietly(() => unlinkSync(socket));
+    await listen(server, socket);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return noteFailure(folder, `the resident process cannot listen on ${socket} (${error.code})`);
+  } finally {
+    lock.release();
+  }
+  const own = statSync(socket).ino;
+  const version = stampOf(program);
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(idle);
+      clearTimeout(reviewing);
+      if (quietly(() => statSync(socket).ino) === own) quietly(() => unlinkSync(socket));
+      server.close(() => resolve());
+      server.closeAllConnections();
+    };
+    let idle = setTimeout(end, idleMs);
+    let reviewing: NodeJS.Timeout | undefined;
+    const answers = openAnswers();
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      clearTimeout(idle);
+      idle = setTimeout(end, idleMs);
+      // Replaced by an update, or removed.
+      if (stampOf(program) !== version) setImmediate(end);
+      clearTimeout(reviewing);
+      // oxlint-disable-next-line typescript/no-floating-promises -- it answers every failure itself
+      answerRequest({ request, response, folder, home, answers }).finally(() => {
+        reviewing = setTimeout(() => answers.review(), REVIEW_MS);
+        reviewing.unref();
+      });
+    });
+    process.once('SIGTERM', end);
+  });
+}
+
+interface HookRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly folder: string;
+  readonly home: string;
+  readonly answers: ReturnType<typeof openAnswers>;
+}
+
+async function answerRequest({ request, response, folder, home, answers }: HookRequest): Promise<void> {
+  const agent = (request.url ?? '').slice(1);
+  try {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of request) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > MAX_INPUT) throw new Error(`the input of the hook is larger than ${String(MAX_INPUT)} bytes`);
+      chunks.push(bytes);
+    }
+    const env = Object.fromEntries(
+      HOOK_VARIABLES.flatMap((name) => {
+        const value = request.headers[`x-${name.replaceAll('_', '-').toLowerCase()}`];
+        return typeof value === 'string' ? [[name, Buffer.from(value, 'latin1').toString('utf8')]] : [];
+      }),
+    );
+    const text = await answers.answer({ agent, input: Buffer.concat(chunks).toString('utf8'), home, env });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+  } catch (error) {
+    // A hook must not fail; doctor reports why it gave no answer.
+    noteFailure(folder, `${agent.slice(0, 40)}: ${error instanceof Error ? error.message : String(error)}`);
+    response.writeHead(500).end();
+  }
+}
+
+async function isServed(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(socket);
+    const finish = (answer: boolean): void => {
+      probe.destroy();
+      resolve(answer);
+    };
+    probe.setTimeout(DEADLINE_MS, () => finish(true));
+    probe.once('connect', () => finish(true));
+    probe.once('error', () => finish(false));
+  });
+}
+
+async function listen(server: Server, socket: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socket, () => resolve());
+  });
+  chmodSync(socket, 0o600);
+}
+
+function stampOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats === undefined ? '' : `${String(stats.ino)}:${String(stats.mtimeMs)}`;
+}
