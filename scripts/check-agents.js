@@ -4,7 +4,7 @@
  * agents list of 20, 100 and 400 skills with what `skillwright why` predicts, and their transcripts with what `skillwright usage` reads. Not part of `npm test`.
  *
  *     npm run check:agents [-- AGENT...]     CHECK_AGENTS_DIR=DIR keeps the installed CLIs for the next time
- *                                            CHECK_AGENTS_ONLY=catalog or usage skips the others, CHECK_AGENTS_LATEST=1 takes new versions
+ *                                            CHECK_AGENTS_ONLY=catalog, usage or hook skips the others, CHECK_AGENTS_LATEST=1 takes new versions
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
@@ -23,6 +23,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { CATALOG_AGENTS, checkCatalog, installCatalogAgent, printCatalogs } from './check-agents/catalog.js';
+import { checkHook, printHooks } from './check-agents/hook.js';
 import { startMockModel } from './check-agents/mock-model.js';
 import { checkUsage, printUsage } from './check-agents/usage.js';
 
@@ -168,7 +169,7 @@ async function inside({ folder, world, installed, catalogs, prefix, only, fixtur
     rows.push(problem === '' ? await check(name, { folder, home, work, project, tools }) : { name, problem });
   print(rows, online);
   const lists = [];
-  for (const { id, problem } of only === 'usage' ? [] : catalogs)
+  for (const { id, problem } of only === 'usage' || only === 'hook' ? [] : catalogs)
     lists.push(
       problem === ''
         ? await checkCatalog(id, { bin: [path.join(prefix, 'node_modules/.bin')], world, command: COMMAND })
@@ -176,11 +177,21 @@ async function inside({ folder, world, installed, catalogs, prefix, only, fixtur
     );
   const areEqual = printCatalogs(lists);
   const usage = [];
-  for (const { id, problem } of only === 'catalog' ? [] : catalogs)
+  for (const { id, problem } of only === 'catalog' || only === 'hook' ? [] : catalogs)
     usage.push(problem === '' ? await checkUsage(id, { prefix, world, command: COMMAND, fixtures }) : { id, problem });
   const agrees = printUsage(usage);
+  const hooks = [];
+  for (const { id, problem } of only === undefined || only === 'hook' ? catalogs : [])
+    hooks.push(
+      problem === ''
+        ? await checkHook(id, { bin: [path.join(prefix, 'node_modules/.bin'), tools], world, command: COMMAND })
+        : { id, version: '', problems: [problem] },
+    );
+  const doHintsArrive = printHooks(hooks);
   process.exitCode =
-    online || !areEqual || !agrees || rows.some((row) => row.problem === undefined && !row.isGood) ? 1 : 0;
+    online || !areEqual || !agrees || !doHintsArrive || rows.some((row) => row.problem === undefined && !row.isGood)
+      ? 1
+      : 0;
 }
 
 async function isOnline() {

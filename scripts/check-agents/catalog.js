@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startMockModel } from './mock-model.js';
-import { STARTS, startAgent } from './start-agent.js';
+import { STARTS, readVersion, startAgent } from './start-agent.js';
 
 const COUNTS = [20, 100, 400];
 const ENGLISH = 'create convert report table chart invoice deploy review budget release image audio cluster test'.split(
@@ -72,13 +72,9 @@ export function printCatalogs(rows) {
 
 /** One row per agent: what is equal, or the first difference. */
 export async function checkCatalog(id, { bin, world, command, seed = 1 }) {
-  const version = spawnSync(STARTS[id]({ prompt: '', url: '' }).program, ['--version'], {
-    encoding: 'utf8',
-    env: { PATH: [...bin, process.env.PATH].join(path.delimiter), HOME: world },
-  }).stdout;
   const results = [];
   for (const count of COUNTS) results.push(await compareOnce(id, { count, bin, world, command, seed }));
-  return { id, version: /\d+\.\d+\.\d+/.exec(version ?? '')?.[0] ?? 'unknown', results };
+  return { id, version: readVersion(id, { bin, home: world }), results };
 }
 
 async function compareOnce(id, { count, bin, world, command, seed }) {

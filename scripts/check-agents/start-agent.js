@@ -1,5 +1,5 @@
 /** How each agent CLI is started against a mock model on the loopback: arguments, environment, and files in a fresh home folder. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -102,18 +102,50 @@ export const STARTS = {
   }),
 };
 
-/** Runs one prompt to its end, with `keepsSession` also its transcript; resolves with the exit code and the output. */
-export async function startAgent(
-  id,
-  { home, project, url, bin, prompt, env = {}, keepsSession = false, timeoutMs = 120_000 },
-) {
-  const start = STARTS[id]({ prompt, url });
-  for (const [name, text] of Object.entries(start.files ?? {})) {
+/** Writes the settings that let an agent talk to a mock model. */
+export function writeStartFiles(id, { home, url }) {
+  for (const [name, text] of Object.entries(STARTS[id]({ prompt: '', url }).files ?? {})) {
     const file = path.join(home, name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-  const args = start.args.filter((word) => !keepsSession || word !== '--no-session');
+}
+
+export function readVersion(id, { bin, home }) {
+  const { stdout } = spawnSync(STARTS[id]({ prompt: '', url: '' }).program, ['--version'], {
+    encoding: 'utf8',
+    env: { PATH: [...bin, process.env.PATH].join(path.delimiter), HOME: home },
+  });
+  return /\d+\.\d+\.\d+/.exec(stdout ?? '')?.[0] ?? 'unknown';
+}
+
+/** With hooks: plugins are loaded, and Codex runs a hook that no user has trusted. */
+function argumentsOf(id, args, withHooks) {
+  if (!withHooks) return args;
+  const own = args.filter((word) => word !== '--pure');
+  return id === 'codex' ? ['--dangerously-bypass-hook-trust', ...own] : own;
+}
+
+/** Runs one prompt to its end, with `keepsSession` also its transcript; resolves with the exit code and the output. */
+export async function startAgent(
+  id,
+  {
+    home,
+    project,
+    url,
+    bin,
+    prompt,
+    env = {},
+    keepsSession = false,
+    timeoutMs = 120_000,
+    hasFiles = false,
+    withHooks = false,
+  },
+) {
+  const start = STARTS[id]({ prompt, url });
+  if (!hasFiles) writeStartFiles(id, { home, url });
+  const words = argumentsOf(id, start.args, withHooks);
+  const args = words.filter((word) => !keepsSession || word !== '--no-session');
   const child = spawn(start.program, args, {
     cwd: project,
     stdio: ['ignore', 'pipe', 'pipe'],

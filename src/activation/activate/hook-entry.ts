@@ -41,15 +41,19 @@ export function removeHookEntry(
   const hooks = root === undefined ? undefined : memberOf(root, 'hooks');
   const list = hooks === undefined ? undefined : memberOf(hooks, event);
   if (list?.type !== 'array') return text;
+  const { items } = list;
+  const isRemoved = items.map((item) => commandsOf(item).some(isOurs));
+  const leading = isRemoved.includes(false) ? isRemoved.indexOf(false) : items.length;
   let rest = text;
-  for (const [at, item] of [...list.items.entries()].toReversed()) {
-    if (!commandsOf(item).some(isOurs)) continue;
-    const [before, after] = [list.items[at - 1], list.items[at + 1]];
-    const start = before === undefined ? item.start : before.end;
-    const end = before === undefined && after !== undefined ? after.start : item.end;
-    rest = `${rest.slice(0, start)}${rest.slice(end)}`;
-  }
+  // From the end, so that positions before a cut stay valid. A cut takes the comma before it, at the start of the list the one behind it.
+  for (let at = items.length - 1; at >= leading; at -= 1)
+    if (isRemoved[at] === true) rest = cut(rest, items[at - 1]?.end, items[at]?.end);
+  if (leading > 0) rest = cut(rest, items[0]?.start, items[leading]?.start ?? items[leading - 1]?.end);
   return rest;
+}
+
+function cut(text: string, start = 0, end = start): string {
+  return `${text.slice(0, start)}${text.slice(end)}`;
 }
 
 /** Commands of hooks of an event. Throws SyntaxError. */

@@ -78,9 +78,17 @@ function changeLines({ agent, file, real, before, after, problem }: Change, { st
   return [
     style('bold', `${agent}: ${target}${what}`),
     ...diffLines(before ?? '', after ?? '').hunks.flatMap(({ lines }) =>
-      lines.map(({ kind, text }) => style(colors[kind], `  ${marks[kind]} ${printable(text)}`)),
+      lines.map(({ kind, text }) => style(colors[kind], `  ${marks[kind]} ${printable(shownLine(text))}`)),
     ),
   ];
+}
+
+/** Without what a terminal would not show as it is: byte order mark, tabs and the end of a line of Windows. */
+function shownLine(text: string): string {
+  return text
+    .replace(/^\uFEFF/, '')
+    .replace(/\r$/, '')
+    .replaceAll('\t', '  ');
 }
 
 function jsonOf({ changes, remarks }: Activation, isWritten: boolean): object {
