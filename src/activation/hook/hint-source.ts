@@ -34,6 +34,7 @@ interface SourceSkill extends HintedSkill {
 
 /** Folders of Skillwright that an agent may not read. */
 const OWN_FOLDERS: readonly FolderRule[] = [
+  { path: '~/.agent/shelf' },
   { path: '~/.agent/skills' },
   { path: '~/.agents/skills' },
   { path: '.agent/skills', isInParents: true },
