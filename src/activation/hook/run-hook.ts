@@ -13,14 +13,14 @@ import { serveHooks } from './resident.ts';
 const SERVE = '--serve';
 
 /** `AGENT FOLDER` answers one prompt; `--serve FOLDER` serves. Never fails: an agent may block a prompt whose hook does. */
-export async function runHook(process: NodeJS.Process): Promise<void> {
-  const [program = '', word = '', named = ''] = process.argv.slice(1);
-  const home = process.env['HOME'] ?? '';
+export async function runHook(host: NodeJS.Process): Promise<void> {
+  const [program = '', word = '', named = ''] = host.argv.slice(1);
+  const home = host.env['HOME'] ?? '';
   if (named === '' || home === '') return;
   const folder = path.resolve(named);
   try {
     if (word === SERVE) await serveHooks({ folder, home, program });
-    else await answerOnce(process, { agent: word, folder, home, program });
+    else await answerOnce(host, { agent: word, folder, home, program });
   } catch (error) {
     noteFailure(folder, `${word}: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -33,23 +33,23 @@ interface HookCall {
   readonly program: string;
 }
 
-async function answerOnce(process: NodeJS.Process, { agent, folder, home, program }: HookCall): Promise<void> {
-  const input = await readInput(process.stdin);
+async function answerOnce(host: NodeJS.Process, { agent, folder, home, program }: HookCall): Promise<void> {
+  const input = await readInput(host.stdin);
   const problem = checkFolder(folder);
   if (problem !== undefined) throw new Error(problem);
-  const env = Object.fromEntries(HOOK_VARIABLES.map((name) => [name, process.env[name]]));
+  const env = Object.fromEntries(HOOK_VARIABLES.map((name) => [name, host.env[name]]));
   const served = await askResident(folder, { agent, input, env });
   if (served !== undefined) {
-    process.stdout.write(served);
+    host.stdout.write(served);
     return;
   }
-  startResident(process, folder, program);
+  startResident(host, folder, program);
   const checkTime = (): void => {
-    if (process.uptime() * 1000 > DEADLINE_MS) throw new Error(`no answer within ${String(DEADLINE_MS)} ms`);
+    if (host.uptime() * 1000 > DEADLINE_MS) throw new Error(`no answer within ${String(DEADLINE_MS)} ms`);
   };
   const text = await openAnswers().answer({ agent, input, home, env, onFile: checkTime });
   checkTime();
-  process.stdout.write(text);
+  host.stdout.write(text);
 }
 
 async function readInput(stream: NodeJS.ReadStream): Promise<string> {
@@ -94,8 +94,8 @@ async function askResident(
   });
 }
 
-function startResident(process: NodeJS.Process, folder: string, program: string): void {
-  const child = spawn(process.execPath, [program, SERVE, folder], { detached: true, stdio: 'ignore', cwd: '/' });
+function startResident(host: NodeJS.Process, folder: string, program: string): void {
+  const child = spawn(host.execPath, [program, SERVE, folder], { detached: true, stdio: 'ignore', cwd: '/' });
   child.on('error', (error) => noteFailure(folder, `the resident process does not start: ${error.message}`));
   child.unref();
 }
