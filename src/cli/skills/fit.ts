@@ -85,7 +85,8 @@ function planLines(plan: FitPlan, { wrap, style }: Terminal): readonly string[] 
     ...(isChange ? [`  after the fit: ${shown(after)}`] : ['  nothing to move']),
     wrap(`  ${String(stay.length)} stay: ${names(stay)}`, 4),
     ...(shelve.length === 0 ? [] : [wrap(`  ${String(shelve.length)} on the shelf: ${names(shelve)}`, 4)]),
-    ...left.map(({ path, reason }) => wrap(`  left: ${printable(path)} ${printable(reason)}`, 4)),
+    ...left.slice(0, MAX_NAMES).map(({ path, reason }) => wrap(`  left: ${printable(path)} ${printable(reason)}`, 4)),
+    ...(left.length > MAX_NAMES ? [`  and ${String(left.length - MAX_NAMES)} more are left; all of them: --json`] : []),
     ...hiddenFrom.map(({ agent: other, skills }) =>
       wrap(`  ${other} will not list ${countText(skills.length, 'skill')} either: ${names(skills)}`, 4),
     ),

@@ -11,7 +11,15 @@ import { folderInLock } from '../agents/place-targets.ts';
 import { LOCK_FILE_NAME, requireLock, type LockedSkill } from '../lock/lock-file.ts';
 import { isRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { keptFolder, type FitRecord, type LockChange, type Made, type Move, type Touched } from './fit-record.ts';
+import {
+  keptFolder,
+  listFits,
+  type FitRecord,
+  type LockChange,
+  type Made,
+  type Move,
+  type Touched,
+} from './fit-record.ts';
 
 export interface MovePlan extends Pick<FitRecord, 'moves' | 'made' | 'locks' | 'touched'> {
   /** Entries that stay where they are, and why. */
@@ -104,7 +112,12 @@ export function planMoves(entries: readonly string[], options: PlanOptions): Mov
       return [{ root, before: skill, after, ...(moved?.root === root ? { shelved: moved.lock } : {}) }];
     }),
   );
-  return { moves, made, locks: changes, left, touched: touchedBy([...moves, ...made], changes) };
+  const now = touchedBy([...moves, ...made], changes);
+  // Another fit changed some of them before: fits are undone in any order, and the last undo brings back what was before both.
+  const places = new Set(now.map((one) => one.path));
+  const known = listFits(shelf).flatMap((fit) => fit.touched.filter((one) => places.has(one.path)));
+  const touched = [...now, ...known];
+  return { moves, made, locks: changes, left, touched };
 }
 
 /** The user's roots with a lock, as real paths. */

@@ -185,6 +185,17 @@ describe('the shelf', () => {
     expect(treeOf(home)).toEqual(before);
   });
 
+  test('fits of two agents are undone in any order, and the time of a folder that both changed comes back', async () => {
+    const home = homeFolder();
+    await installLinked(home, 'alpha', 'beta');
+    setTimes(home);
+    const before = treeOf(home);
+    await fit(home, ['.agents/skills/beta'], {}, 'codex');
+    await fit(home, ['.claude/skills/alpha']);
+    for (const agent of ['codex', 'claude-code']) expect(await undo(home, agent)).toEqual([]);
+    expect(treeOf(home)).toEqual(before);
+  });
+
   test('a step that fails undoes the steps before it', async () => {
     const home = homeFolder();
     for (const name of ['one', 'two', 'three']) writeSkill(path.join(home, '.claude/skills', name));
