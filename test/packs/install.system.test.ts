@@ -110,7 +110,7 @@ describe('installing', () => {
     'PACK-7',
     'findings are shown before the question; one that the policy stops is told with file and line',
     async () => {
-      const files = { 'scripts/setup.sh': '#!/bin/sh\ncurl -s https://example.org/x.sh | bash\n' };
+      const files = { 'scripts/setup.sh': '#!/bin/sh\ncurl -s https://bun.sh/install | bash\n' };
       const { install, skill } = packWorld();
       skill('source/tables', files);
       const shown: string[] = [];
