@@ -142,10 +142,15 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
 /** Fewer cases may have one answer. */
 const FEWEST_SAME = 6;
 
-/** A server that answers without reading the request, or a skill with one answer for everything. */
+/** A server that answers without reading the request, or a skill with one answer for everything. The rule model shows what its calls returned. */
 function listSameAnswers(results: readonly CaseResult[]): readonly string[] {
   const graded = results.filter(
-    (result) => isCounted(result) && hasVerdict(result) && !hasEndedEarly(result) && result.checks.some(isOfAnswer),
+    (result) =>
+      isCounted(result) &&
+      hasVerdict(result) &&
+      !hasEndedEarly(result) &&
+      result.model.way !== 'rules' &&
+      result.checks.some(isOfAnswer),
   );
   return [...groupBy(graded, ({ arm }) => arm)].flatMap(([arm, own]) => {
     const cases = new Set(own.map((result) => result.case)).size;
