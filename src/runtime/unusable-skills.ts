@@ -8,12 +8,8 @@ export function usableSkills(
   { unusable = [], rootIsNoSkill, sameNames: rule }: Profile,
 ): SkillIndex {
   const refused = snapshot.diagnostics.filter(({ code }) => unusable.includes(code)).toReversed();
-  // What lenient reading does instead follows a semicolon.
-  const leftOut = refused.map(({ path, code, message }) => ({
-    path,
-    code,
-    message: message.split(';', 1)[0] ?? message,
-  }));
+  // What lenient reading does instead follows a semicolon, and quotes nothing.
+  const leftOut = refused.map(({ path, code, message }) => ({ path, code, message: message.replace(/; [^"]*$/, '') }));
   const roots = new Set(
     rootIsNoSkill === true ? snapshot.report.roots.map(({ path }) => withForwardSlashes(path)) : [],
   );

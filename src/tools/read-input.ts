@@ -94,7 +94,7 @@ function repair(value: unknown, schema: JsonSchema): unknown {
     case 'array': {
       const list = asList(value, schema.items);
       return Array.isArray(list) && list.length <= LONGEST_LIST
-        ? list.map((item: unknown) => repair(item, schema.items))
+        ? list.map((item: unknown) => (isText(schema.items) ? toText(item) : repair(item, schema.items)))
         : list;
     }
     case 'object': {
@@ -116,15 +116,18 @@ function repairProperties(object: ToolInput, schema: ObjectSchema): ToolInput {
   );
 }
 
-/** A map of strings, such as environment variables: numbers and booleans are written as text. */
 function repairMap(object: ToolInput, values: JsonSchema | true = true): ToolInput {
-  const isText = values !== true && 'type' in values && values.type === 'string';
-  return Object.fromEntries(
-    Object.entries(object).map(([key, item]) => [
-      key,
-      isText && (typeof item === 'number' || typeof item === 'boolean') ? String(item) : item,
-    ]),
-  );
+  if (values === true || !isText(values)) return object;
+  return Object.fromEntries(Object.entries(object).map(([key, item]) => [key, toText(item)]));
+}
+
+function isText(schema: JsonSchema): boolean {
+  return 'type' in schema && schema.type === 'string';
+}
+
+/** In lists and maps of strings, such as arguments and environment variables, numbers and booleans are written as text. */
+function toText(item: unknown): unknown {
+  return typeof item === 'number' || typeof item === 'boolean' ? String(item) : item;
 }
 
 function findProperty({ properties }: ObjectSchema, key: string): JsonSchema | undefined {

@@ -67,6 +67,11 @@ describe('input as models send it', () => {
     ['a skill that is not in the enum', { skill: 'pfd' }, { skill: 'pfd' }],
     ['parameters of its own', { skill: 'pdf', confidence: 1 }, { skill: 'pdf' }],
     [
+      'numbers in a list of texts',
+      { skill: 'pdf', docs: [1, -0.5, true, 'a.md'] },
+      { skill: 'pdf', docs: ['1', '-0.5', 'true', 'a.md'] },
+    ],
+    [
       'numbers in a map of texts',
       { skill: 'pdf', env: { N: 5, B: true } },
       { skill: 'pdf', env: { N: '5', B: 'true' } },
@@ -100,7 +105,7 @@ describe('input that is refused', () => {
       'parameter "include_all_docs" must be true or false, not "yes"',
     ],
     ['an unknown word', { skill: 'pdf', mode: 'delete' }, 'parameter "mode" must be one of add, clear, not "delete"'],
-    ['an item of the wrong type', { skill: 'pdf', docs: [1] }, 'parameter "docs.0" must be a string, not 1'],
+    ['an item of the wrong type', { skill: 'pdf', docs: [['a']] }, 'parameter "docs.0" must be a string, not a list of 1'],
     [
       'a part that is missing',
       { skill: 'pdf', skills: [{ source: 'user' }] },

@@ -11,7 +11,7 @@ import { DirectoryHandle, isSystemError, quietly } from '#platform';
 import { isFreeName } from '../workspace/layout.ts';
 import type { WorkspaceFolders, SkipReason } from './collect-folders.ts';
 
-type Glob = ReturnType<typeof compileGlob>;
+export type Glob = ReturnType<typeof compileGlob>;
 
 export interface WalkLimits {
   /** Maximum number of names that are remembered, for files and for irregular entries. */
@@ -194,7 +194,7 @@ function startFolders(globs: readonly Glob[], skills: readonly string[]): readon
     .toSorted(compareText);
 }
 
-function isInSkills(prefix: string): boolean {
+export function isInSkills(prefix: string): boolean {
   return prefix === 'skills' || prefix.startsWith('skills/');
 }
 

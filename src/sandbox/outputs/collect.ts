@@ -11,7 +11,7 @@ import { isSystemError, type DirectoryHandle } from '#platform';
 import { invalid } from '../workspace/layout.ts';
 import { openFolders, type WorkspaceFolders, type SkipReason } from './collect-folders.ts';
 import { openOutputReader, type ReadOutput, type SaveOutput } from './collect-read.ts';
-import { walkOutputs, type WalkLimits, type WalkResult } from './collect-walk.ts';
+import { isInSkills, walkOutputs, type Glob, type WalkLimits, type WalkResult } from './collect-walk.ts';
 
 type OutputFile = RunResult['output_files'][number];
 
@@ -85,18 +85,18 @@ export async function collectOutputs(
   const folders = openWorkspace(root, confinement, skills);
   try {
     const maxFiles = spec.maxFiles ?? DEFAULT_OUTPUT_LIMITS.maxFiles;
-    const walked = await walkOutputs(
-      folders,
-      spec.globs.map((glob) => compileGlob(glob)),
-      {
-        maxKept: maxFiles + MAX_LISTED,
-        maxDepth: MAX_DEPTH,
-        maxNames: MAX_NAMES,
-        changedSince: spec.changedSince,
-        skills: skills.map(({ name }) => name),
-        signal,
-      },
-    );
+    const globs = spec.globs.map((glob) => compileGlob(glob));
+    const limits: WalkLimits = {
+      maxKept: maxFiles + MAX_LISTED,
+      maxDepth: MAX_DEPTH,
+      maxNames: MAX_NAMES,
+      changedSince: spec.changedSince,
+      skills: skills.map(({ name }) => name),
+      signal,
+    };
+    const walked = await walkOutputs(folders, globs, limits);
+    const inSkills = spec.isAutomatic === true ? [] : unnamedSkillFiles(globs);
+    const left = inSkills.length === 0 ? 0 : (await walkOutputs(folders, inSkills, { ...limits, maxKept: 0 })).fileCount;
     const collection = openCollection(folders, { ...spec, maxFiles }, save);
     let sliceEnd = performance.now() + SLICE_MS;
     for (const name of walked.files) {
@@ -106,10 +106,28 @@ export async function collectOutputs(
       await nextTurn();
       sliceEnd = performance.now() + SLICE_MS;
     }
-    return collection.result(walked);
+    const collected = collection.result(walked);
+    return left === 0 ? collected : { ...collected, warnings: [...collected.warnings, skillFilesText(left)] };
   } finally {
     folders.close();
   }
+}
+
+/** Patterns for the files of skills that these match without a folder in `skills/`: such files are counted, and not collected. */
+function unnamedSkillFiles(globs: readonly Glob[]): readonly Glob[] {
+  const named = globs.filter(({ prefix }) => isInSkills(prefix));
+  return globs
+    .filter((glob) => glob.prefix === '' && glob.reaches('skills'))
+    .map((glob) => ({
+      prefix: 'skills',
+      reaches: (folder) => glob.reaches(folder),
+      matches: (name) => glob.matches(name) && !named.some((one) => one.matches(name)),
+    }));
+}
+
+function skillFilesText(count: number): string {
+  const files = count === 1 ? '1 file of skills matches' : `${String(count)} files of skills match`;
+  return `${files}, and only patterns that begin with skills/ collect such files`;
 }
 
 /** Lists all files of one folder of a workspace, also hidden ones. */

@@ -15,6 +15,8 @@ export interface WorkspaceMetadata {
 
 interface SkillRecord {
   readonly name: string;
+  /** Folder on the host, which tells skills of one name apart. Earlier versions did not write it. */
+  readonly dir?: string;
   readonly digest: string;
   readonly stagedAt: string;
 }
@@ -108,10 +110,15 @@ function isMetadata(value: unknown): value is WorkspaceMetadata {
   return (
     METADATA(value) &&
     readField(value, 'version') === 1 &&
-    has('skills', SKILL, (skill) => /^sha256-tree:[0-9a-f]{64}$/.test(String(readField(skill, 'digest')))) &&
+    has('skills', SKILL, isSkill) &&
     has('inputs', INPUT, isInput) &&
     has('outputs', OUTPUT, (output) => isTexts(readField(output, 'globs')) && isTexts(readField(output, 'savedAs')))
   );
+}
+
+function isSkill(value: unknown): boolean {
+  const [digest, dir] = [readField(value, 'digest'), readField(value, 'dir')];
+  return /^sha256-tree:[0-9a-f]{64}$/.test(String(digest)) && (dir === undefined || typeof dir === 'string');
 }
 
 function isInput(value: unknown): boolean {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
 import { isValidName, toSlug, type AttachedWorkspace, type Executor } from '#core';
-import { isSystemError, openTreeDigests, sha256, thisProcess } from '#platform';
+import { isPresent, isSystemError, openTreeDigests, sha256, thisProcess } from '#platform';
 import { executorFailed } from '../executors/failures.ts';
 import { writeFolderOwner } from './folder-owner.ts';
 import {
@@ -222,8 +222,10 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
   const { id, root } = place;
   const identity = isRoot() ? executor.identity : undefined;
   const staging = new Map<string, Promise<StagedSkill>>();
-  /** Where each staged skill comes from. */
-  const folders = new Map<string, string>();
+  /** Where each staged skill comes from. In a kept workspace, the name of a skill that is gone is free. */
+  const folders = new Map(
+    read.metadata.skills.flatMap(({ name, dir }) => (dir !== undefined && isPresent(dir) ? [[name, dir]] : [])),
+  );
   const locate = ({ name, dir }: SkillSource): SkillSource => ({
     name: stagedName({ name, dir }, (one) => (folders.get(one) ?? dir) !== dir),
     dir,
@@ -246,6 +248,8 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     metadata = next;
     isNoted = false;
   };
+  const recordOf = (skill: SkillSource): WorkspaceMetadata['skills'][number] | undefined =>
+    metadata.skills.find(({ name, dir }) => name === skill.name && dir === skill.dir);
   const stage = async (skill: SkillSource, signal: AbortSignal | undefined): Promise<StagedSkill> => {
     const known = staged.get(skill.name);
     if (known !== undefined) return known;
@@ -254,13 +258,13 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     const mode = isSeparate(attached) ? 'mount' : 'copy';
     await stageSnapshot({ name: skill.name, digest, path: snapshot }, { base, root, mode, signal });
     // A kept workspace has them already, as its programs left them.
-    if (!metadata.skills.some(({ name, digest: before }) => name === skill.name && before === digest))
+    if (recordOf(skill)?.digest !== digest)
       warnings.push(...copyOwnFolders(stagedSkill, linkedFolders(root)));
     record((before) => ({
       ...before,
       skills: [
         ...before.skills.filter(({ name }) => name !== skill.name),
-        { name: skill.name, digest, stagedAt: new Date(now()).toISOString() },
+        { ...skill, digest, stagedAt: new Date(now()).toISOString() },
       ],
     }));
     staged.set(skill.name, stagedSkill);
@@ -268,7 +272,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
   };
   const takeSnapshot = async (skill: SkillSource, signal: AbortSignal | undefined): Promise<Snapshot> => {
     // A kept workspace continues with its earlier skills as long as their snapshots exist.
-    const before = metadata.skills.find(({ name }) => name === skill.name)?.digest;
+    const before = recordOf(skill)?.digest;
     const kept = before === undefined ? undefined : await snapshots.find(skill.name, before);
     return kept ?? snapshots.take(skill, { signal });
   };
@@ -305,10 +309,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
       run.then(forget, forget);
       return run;
     },
-    hasStaged(skill) {
-      const { name } = locate(skill);
-      return metadata.skills.some((one) => one.name === name);
-    },
+    hasStaged: (skill) => recordOf(locate(skill)) !== undefined,
     isCurrent: (skill, digest, signal) => snapshots.isCurrent(skill, digest, signal),
     tidy,
     newRunFolder() {

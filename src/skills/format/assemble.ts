@@ -13,7 +13,7 @@ import {
 } from './fields.ts';
 import { readMetadata } from './metadata.ts';
 import { isUnsafeKey, locateInValue, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
-import { addDiagnostic, readScalarText, type Report, type Edit } from './report.ts';
+import { addDiagnostic, readScalarText, STRICTEST, type Report, type Edit } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
@@ -57,8 +57,8 @@ function withMisplaced(
     for (const { field, at } of restrictionsIn(value, { inText: parent === 'metadata' })) {
       if (all.has(field)) continue;
       all = new Set([...all, field]);
-      const message = `${field} is inside the value of ${quoted(key)}; its strictest meaning is used`;
-      addDiagnostic(report, { code: 'field/unreadable-restriction', at, message });
+      const message = `${field} is inside the value of ${quoted(key)}`;
+      addDiagnostic(report, { code: 'field/unreadable-restriction', at, message, instead: STRICTEST });
     }
   }
   return all;
@@ -119,7 +119,8 @@ function reportDuplicate(report: Report, { key, keyStart, value }: MapEntry, fie
   addDiagnostic(report, {
     code: 'frontmatter/duplicate-key',
     at: keyStart,
-    message: `${quoted(key)} is given twice; ${restricts ? 'the stricter one is used' : 'the first one is used'}`,
+    message: `${quoted(key)} is given twice`,
+    instead: restricts ? 'the stricter one is used' : 'the first one is used',
     edit: oneLine && !restricts ? { offset: keyStart, length: lineEnd - keyStart, text: '' } : undefined,
   });
 }
@@ -177,6 +178,8 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
   return readWrittenName(report, directory, value) ?? usableFolder(report, folder, start);
 }
 
+const FOLDER_NAME = "the folder's name is used";
+
 /** Splits `org/skill-name`. */
 function splitNamespace(written: string): { readonly namespace: string; readonly name: string } | undefined {
   const [namespace, name, ...more] = written.split('/');
@@ -200,12 +203,12 @@ function readWrittenName(report: Report, directory: string, value: ScalarNode): 
   const better = isValidName(folder) ? folder : toSlug(value.value);
   const edit = better === undefined || value.style === 'block' ? undefined : replacing(value, writeYaml(better));
   if (problem !== undefined) {
-    const used = name === undefined ? "; the folder's name is used" : '';
     const hint =
       better === undefined ? undefined : `use 1 to 64 lower-case letters, digits and single hyphens: ${better}`;
-    const message = `the name ${quoted(value.value)} ${problem}${used}`;
+    const message = `the name ${quoted(value.value)} ${problem}`;
+    const instead = name === undefined ? FOLDER_NAME : undefined;
     const code = value.value.trim() === '' ? 'name/missing' : 'name/invalid';
-    addDiagnostic(report, { code, at: value.start, message, hint, edit });
+    addDiagnostic(report, { code, at: value.start, message, instead, hint, edit });
   }
   if (name === undefined) return undefined;
   if (isTooLong === true) {
@@ -241,7 +244,8 @@ function reportNoName(
   addDiagnostic(report, {
     code: 'name/missing',
     at: entry?.keyStart ?? start,
-    message: `there is no name; the folder's name ${quoted(directory)} is used`,
+    message: 'there is no name',
+    instead: FOLDER_NAME,
     edit: isValidName(directory.normalize('NFKC')) && isFree ? edit : undefined,
   });
 }
@@ -311,7 +315,8 @@ function descriptionText(report: Report, value: NonNullable<MapEntry['value']>):
     addDiagnostic(report, {
       code: 'field/type',
       at: value.start,
-      message: `the description is ${value.type === 'list' ? 'a list' : 'a map'}, expected text; it is used as written`,
+      message: `the description is ${value.type === 'list' ? 'a list' : 'a map'}, expected text`,
+      instead: 'it is used as written',
       hint: 'put the text in double quotes',
       edit: value.flow && !raw.includes('\n') ? replacing(value, quoteYaml(raw)) : undefined,
     });

@@ -2,7 +2,7 @@
 import { MAX_FRONTMATTER_BYTES } from './bounds.ts';
 import { isSpecified } from './fields.ts';
 import type { Fences } from './fences.ts';
-import type { MapNode, ScalarNode } from './node.ts';
+import type { MapNode, ScalarNode, YamlNode } from './node.ts';
 import { addDiagnostic, type Report } from './report.ts';
 import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
@@ -63,7 +63,9 @@ export function checkAngleBrackets(report: Report, { start, close }: Fences, map
     if (found[0] === '>' && FOLDED.test(line) && text.slice(at + 1, feed).replaceAll(/[-+0-9 \t\r]|#.*/g, '') === '')
       continue;
     const key = map.entries.findLast(({ keyStart }) => keyStart <= at)?.key;
-    const place = key === undefined ? 'the frontmatter' : key === 'description' ? 'the description' : key;
+    const field = key === undefined ? 'the frontmatter' : key === 'description' ? 'the description' : key;
+    const before = text.slice(text.lastIndexOf('\n', at) + 1, at);
+    const place = /(?:^|\s)#/.test(before) && !isWithin(map, at, before) ? 'a comment' : field;
     addDiagnostic(report, {
       code: 'text/angle-brackets',
       at,
@@ -73,6 +75,17 @@ export function checkAngleBrackets(report: Report, { start, close }: Fences, map
     return true;
   }
   return false;
+}
+
+/** Whether an offset is in a key or value. `before` is its line up to there: a `#` in the first column ends a block scalar. */
+function isWithin(node: YamlNode, at: number, before: string): boolean {
+  if (node.type === 'scalar')
+    return node.start <= at && at < node.end && !(node.style === 'block' && before.startsWith('#'));
+  if (node.type === 'list') return node.items.some((item) => isWithin(item, at, before));
+  return node.entries.some(
+    ({ keyStart, keyEnd, value }) =>
+      (keyStart <= at && at < keyEnd) || (value !== undefined && isWithin(value, at, before)),
+  );
 }
 
 function checkFences(report: Report, { open, openRest, close, closeLine }: Fences): void {

@@ -5,7 +5,7 @@
 import { isToolPattern, quoted, type SkillHead } from '#core';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
-import { addDiagnostic, readScalarText, type Report } from './report.ts';
+import { addDiagnostic, readScalarText, STRICTEST, type Report } from './report.ts';
 import { requiredEntries } from './requires.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
 
@@ -273,7 +273,8 @@ function closedField(report: Report, key: string, value: YamlNode, expected: str
   addDiagnostic(report, {
     code: 'field/unreadable-restriction',
     at: value.start,
-    message: `${quoted(key)} is ${describe(value)}, expected ${expected}; its strictest meaning is used`,
+    message: `${quoted(key)} is ${describe(value)}, expected ${expected}`,
+    instead: STRICTEST,
   });
 }
 

@@ -70,8 +70,8 @@ function readEntries(
 
 function reportNotText(report: Report, key: string, { type, start }: YamlNode): void {
   const kind = type === 'list' ? 'a list' : 'a map';
-  const message = `metadata ${quoted(key)} is ${kind}, expected text; it is kept as JSON text`;
-  addDiagnostic(report, { code: 'metadata/not-text', at: start, message });
+  const message = `metadata ${quoted(key)} is ${kind}, expected text`;
+  addDiagnostic(report, { code: 'metadata/not-text', at: start, message, instead: 'it is kept as JSON text' });
 }
 
 function reportUnquoted(report: Report, key: string, node: ScalarNode): void {

@@ -4,7 +4,7 @@ import { findFences, type Fences } from './fences.ts';
 import type { RestrictingField } from './fields.ts';
 import { missingFrontmatter } from './missing.ts';
 import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './guard.ts';
-import { addDiagnostic, type Problem, type Report } from './report.ts';
+import { addDiagnostic, STRICTEST, type Problem, type Report } from './report.ts';
 import { rescueFields, reportLoose } from './rescue.ts';
 import { findLineRestrictions } from './restrictions.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
@@ -143,14 +143,15 @@ function firstDocument(report: Report, { start, close }: Fences): FirstDocument 
   addDiagnostic(report, {
     code: 'frontmatter/multi-document',
     at: second,
-    message: 'another YAML document starts here; it is ignored',
+    message: 'another YAML document starts here',
+    instead: 'it is ignored',
   });
   if (second === start) return { start: text.indexOf('\n', start) + 1, end: close, unread: NONE, isWhole: false };
   const unread = new Set<RestrictingField>();
   for (const { field, at } of findLineRestrictions(text, second, close)) {
     if (!unread.has(field)) {
-      const message = `${field} is in another YAML document; its strictest meaning is used`;
-      addDiagnostic(report, { code: 'field/unreadable-restriction', at, message });
+      const message = `${field} is in another YAML document`;
+      addDiagnostic(report, { code: 'field/unreadable-restriction', at, message, instead: STRICTEST });
     }
     unread.add(field);
   }

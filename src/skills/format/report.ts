@@ -19,22 +19,30 @@ export interface Problem {
   /** Offset of the offending character or value. */
   readonly at: number;
   readonly message: string;
+  /** What lenient reading does instead, added to the message after a semicolon. Strict mode refuses the file, so it adds nothing. */
+  readonly instead?: string | undefined;
   readonly hint?: string | undefined;
   readonly edit?: Edit | undefined;
   /** Report an error in every mode, because the configuration requires it. */
   readonly isError?: boolean;
 }
 
+/** What lenient reading does with a restricting field that it cannot read. */
+export const STRICTEST = 'its strictest meaning is used';
+
 /** A file with more problems than this is not fixed by hand. */
 const MAX_DIAGNOSTICS = 100;
 
-export function addDiagnostic(report: Report, { code, at, message, hint, edit, isError = false }: Problem): void {
+export function addDiagnostic(report: Report, problem: Problem): void {
+  const { code, at, instead, hint, edit, isError = false } = problem;
   if (report.diagnostics.length >= MAX_DIAGNOSTICS && !DIAGNOSTIC_RULES[code].excludes) return;
   const { path, text, mode } = report;
   const { line, column } = findPosition(text, at);
   // No spread: most public skills have diagnostics, and a scan creates all of them.
   const rule = DIAGNOSTIC_RULES[code];
   const severity = isError ? 'error' : rule[mode];
+  const isSaid = instead !== undefined && !(mode === 'strict' && severity === 'error');
+  const message = isSaid ? `${problem.message}; ${instead}` : problem.message;
   const advice = hint ?? rule.hint;
   report.diagnostics.push(
     edit === undefined

@@ -8,7 +8,7 @@ import type { MapEntry, MapNode, YamlNode } from './node.ts';
 import { readPlain } from './plain.ts';
 import { repairPiece, repairTail, textRestriction } from './repair.ts';
 import { splitPieces, splitIndented, type Piece } from './pieces.ts';
-import { addDiagnostic, type Report } from './report.ts';
+import { addDiagnostic, STRICTEST, type Report } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { YamlReading } from './yaml.ts';
 import { quoteYaml } from './write.ts';
@@ -236,7 +236,8 @@ function closeRestrictions(
       addDiagnostic(report, {
         code: 'field/unreadable-restriction',
         at,
-        message: `${field} is present but cannot be read; its strictest meaning is used`,
+        message: `${field} is present but cannot be read`,
+        instead: STRICTEST,
         edit: quotingEdit(text, at),
       });
     }

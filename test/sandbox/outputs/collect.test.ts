@@ -118,6 +118,34 @@ describe('files that a run left', () => {
     expect(await found('skills/other/*.md', '**/*.md')).toEqual(['out/a.md']);
   });
 
+  test('leave out files of skills that no pattern names, and the result counts them', async () => {
+    const { root: copied } = makeWorkspace({
+      'out/a.md': 'a',
+      'skills/pdf/SKILL.md': 's',
+      'skills/pdf/docs/USAGE.md': 'u',
+      'skills/pdf/run.sh': 'r',
+    });
+    const { root: mounted } = makeWorkspace({ 'out/a.md': 'a', 'skills/pdf/.keep': '' });
+    const snapshot = path.join(copied, 'skills/pdf');
+    const only = 'only patterns that begin with skills/ collect such files';
+    const expected = [
+      [['**'], [`3 files of skills match, and ${only}`]],
+      [['*/**/*.sh', 'out/**'], ['no file matches "*/**/*.sh"', `1 file of skills matches, and ${only}`]],
+      [['{out,skills}/**'], [`3 files of skills match, and ${only}`]],
+      [['**', 'skills/*/*.md'], [`2 files of skills match, and ${only}`]],
+      [['**', 'skills/**'], []],
+      [['**/a.md'], []],
+      [['out/**'], []],
+    ] as const;
+    for (const [globs, warnings] of expected) {
+      const mount = [{ name: 'pdf', snapshot }];
+      expect([globs, (await collectOutputs(mounted, { globs, skills: mount })).warnings]).toEqual([globs, warnings]);
+      expect([globs, (await collectOutputs(copied, { globs })).warnings]).toEqual([globs, warnings]);
+      const defaults = { globs, skills: mount, isAutomatic: true };
+      expect((await collectOutputs(mounted, defaults)).warnings).toEqual([]);
+    }
+  });
+
   test('without a byte are left out where the run failed, with a word', async () => {
     const { root } = makeWorkspace({ 'out/a': '', 'out/b': 'b' });
     expect(await collectOutputs(root, { globs: ['out/*'], isFailedRun: true })).toMatchObject({

@@ -13,7 +13,7 @@ import { scratch } from '../../skills/registry/support.ts';
 const NOW = '2027-01-15T08:00:00.000Z';
 const FULL: WorkspaceMetadata = {
   ...newMetadata(NOW),
-  skills: [{ name: 'pdf', digest: `sha256-tree:${'a'.repeat(64)}`, stagedAt: NOW }],
+  skills: [{ name: 'pdf', dir: '/skills/pdf', digest: `sha256-tree:${'a'.repeat(64)}`, stagedAt: NOW }],
   inputs: [
     {
       from: 'artifact://a',
@@ -47,6 +47,7 @@ describe('metadata.json', () => {
       '[]',
       JSON.stringify({ ...FULL, version: 2 }),
       JSON.stringify({ ...FULL, skills: [{ name: '../..', digest: 'x', stagedAt: NOW }] }),
+      JSON.stringify({ ...FULL, skills: [{ ...FULL.skills[0], dir: 1 }] }),
       JSON.stringify({ ...FULL, inputs: [{ from: 1 }] }),
       JSON.stringify({ ...FULL, inputs: { length: 1 } }),
       JSON.stringify({ ...FULL, outputs: Array.from({ length: 1_001 }, () => FULL.outputs[0]) }),

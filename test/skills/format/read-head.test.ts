@@ -137,4 +137,51 @@ describe('hostile frontmatter', () => {
     expect(readHead(source, { mode: 'lenient' }).diagnostics.map(({ severity }) => severity)).toEqual(['warning']);
     expect(readHead(source, { mode: 'strict' }).diagnostics.map(({ severity }) => severity)).toEqual(['error']);
   });
+
+  it.each([
+    ['> in a comment', '5:5', ['author: me', '# a > b']],
+    ['> in a comment', '4:16', ['author: me # a > b']],
+    ['> in a comment', '4:13', ['author: # a > b', '  me']],
+    ['> in a comment', '6:5', ['author: |', '  me', '# a > b', 'license: MIT']],
+    ['> in a comment', '6:5', ['metadata:', '  team: me', '# a > b', '  city: x']],
+    ['> in a comment', '4:21', ['tags: [a, "b"] # a, > b']],
+    ['< in author', '4:14', ['author: "x # <b>"']],
+    ['< in author', '5:5', ['author: |', '  # <b>']],
+    ['> in author', '4:14', ['author: me#a > b']],
+    ['< in metadata', '5:8', ['metadata:', '  te: a<b # c']],
+  ])('%s, at %s, is where a bracket is said to be', (message, place, lines) => {
+    const source = sourceOf(fenced('name: pdf-forms', 'description: a', ...lines));
+    const { diagnostics } = readHead(source, { mode: 'lenient', blockAngleBrackets: true });
+    const found = diagnostics.filter(({ code }) => code === 'text/angle-brackets');
+    expect(found.map((one) => [one.message, `${String(one.line)}:${String(one.column)}`])).toEqual([[message, place]]);
+  });
+
+  it.each([
+    ['there is no name', "the folder's name is used", ['description: a']],
+    ['the name "../x" contains a slash or a backslash', "the folder's name is used", ['name: ../x', 'description: a']],
+    ['"description" is given twice', 'the first one is used', ['name: pdf-forms', 'description: a', 'description: b']],
+    [
+      '"user-invocable" is given twice',
+      'the stricter one is used',
+      ['name: pdf-forms', 'description: a', 'user-invocable: true', 'user-invocable: false'],
+    ],
+    ['the description is a list, expected text', 'it is used as written', ['name: pdf-forms', 'description: [a]']],
+    [
+      'metadata "a" is a list, expected text',
+      'it is kept as JSON text',
+      ['name: pdf-forms', 'description: a', 'metadata:', '  a: [b]'],
+    ],
+    [
+      'user-invocable is inside the value of "metadata"',
+      'its strictest meaning is used',
+      ['name: pdf-forms', 'description: a', 'metadata: "user-invocable: false"'],
+    ],
+  ])('%s: only lenient reading says that %s', (message, instead, lines) => {
+    const source = sourceOf(fenced(...lines));
+    const messages = (mode: 'lenient' | 'strict'): readonly string[] =>
+      readHead(source, { mode }).diagnostics.map((diagnostic) => diagnostic.message);
+    expect(messages('lenient')).toContain(`${message}; ${instead}`);
+    expect(messages('strict')).toContain(message);
+    expect(messages('strict').filter((one) => one.includes(instead))).toEqual([]);
+  });
 });
