@@ -186,6 +186,38 @@ describe('trust that is bound to bytes, as it is by default', () => {
   });
 });
 
+describe('a script that changes in the middle of a session', () => {
+  const openly = 'the program ran without isolation';
+  const changed =
+    'the skill "demo" changed on disk; programs of this session keep its earlier files, and a new session sees the new ones';
+  /** What each program shows, or the code and message of its refusal. */
+  const show = async (session: Session): Promise<readonly unknown[]> => {
+    const seen = await session.perform({ type: 'run_script', skill: 'demo', script: 'show.sh', args: [] });
+    if (seen.type === 'failed') return [seen.code, seen.message];
+    return seen.type === 'program-ran' ? [seen.result.stdout, seen.result.warnings] : [seen.type];
+  };
+
+  test.each([
+    ['recorded', { record: () => undefined }],
+    ['not recorded', {}],
+  ])('is refused until its project is trusted again, and then runs as it was: %s', async (_, options) => {
+    const world = policyWorld();
+    const script = path.join(world.demo, 'scripts/show.sh');
+    const write = (word: string): void => writeFileSync(script, `#!/bin/sh\necho ${word}\n`, { mode: 0o755 });
+    write('one');
+    await trustProject(world);
+    const execution = { executor: 'local', artifacts: false } as const;
+    const session = await sessionIn(world, { execution, ...options }, OPEN);
+    expect(await show(session)).toEqual(['one\n', [openly]]);
+    write('two');
+    const refusal = `the skill "${world.demo}" changed after it was trusted: review it, then run \`skillwright trust\` again`;
+    expect(await show(session)).toEqual([UNTRUSTED, refusal]);
+    await trustProject(world);
+    expect(await show(session)).toEqual(['one\n', [changed, openly]]);
+    expect(await show(await sessionIn(world, { execution, ...options }, OPEN))).toEqual(['two\n', [openly]]);
+  });
+});
+
 describe('roots that a configuration names', () => {
   const config = (folder: string, value: object): void => {
     mkdirSync(path.join(folder, '.agent'), { recursive: true });

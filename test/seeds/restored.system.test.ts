@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { Config } from '../../src/core/config/config.ts';
+import type { RunResult } from '../../src/core/outputs.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import { openSkillTools, type SkillToolsOptions } from '../../src/packs/open-runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
@@ -106,6 +107,22 @@ test('trpc: host:// reads a file of the machine', async () => {
   const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution });
   const input = { skill: 'demo-skill', command: 'cat inputs/orders.csv', inputs: [{ from: `host://${file}` }] };
   expect((await call('skill_run', input)).value).toMatchObject({ stdout: 'a,b\n' });
+});
+
+test('trpc: ** and skills/** collect the whole workspace', async () => {
+  const { call } = await openTools(skillRoot(), { vocabulary: 'trpc', execution: { executor: 'local' } });
+  const collect = async (...globs: readonly string[]): Promise<readonly unknown[]> => {
+    const command = 'echo 1 > "$OUTPUT_DIR/a.txt"';
+    const { value } = await call('skill_run', { skill: 'demo-skill', command, outputs: { globs, max_files: 1_000 } });
+    const { output_files: files, warnings } = value as RunResult;
+    return [
+      files.map(({ name }) => name).filter((name) => !name.startsWith('runs/')),
+      warnings.filter((warning) => warning.includes('patterns')),
+    ];
+  };
+  const warning = '1 file of skills matches, and only patterns that begin with skills/ collect such files';
+  expect(await collect('**')).toEqual([['out/a.txt'], [warning]]);
+  expect(await collect('**', 'skills/**')).toEqual([['out/a.txt', 'skills/demo-skill/SKILL.md'], []]);
 });
 
 test('skills-agent: a body over 500 lines is refused', async () => {

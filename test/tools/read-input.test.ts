@@ -66,18 +66,20 @@ describe('input as models send it', () => {
     ['an object as JSON text', { skill: 'pdf', skills: ['{"name":"a"}'] }, { skill: 'pdf', skills: [{ name: 'a' }] }],
     ['a skill that is not in the enum', { skill: 'pfd' }, { skill: 'pfd' }],
     ['parameters of its own', { skill: 'pdf', confidence: 1 }, { skill: 'pdf' }],
-    [
-      'numbers in a list of texts',
-      { skill: 'pdf', docs: [1, -0.5, true, 'a.md'] },
-      { skill: 'pdf', docs: ['1', '-0.5', 'true', 'a.md'] },
-    ],
-    [
-      'numbers in a map of texts',
-      { skill: 'pdf', env: { N: 5, B: true } },
-      { skill: 'pdf', env: { N: '5', B: 'true' } },
-    ],
   ])('%s', (_, given, expected) => {
     expect(inputOf(given)).toEqual(expected);
+  });
+
+  test('numbers and booleans in lists and maps of texts are written as text', () => {
+    expect(inputOf({ skill: 'pdf', docs: [1, -0.5, true, 'a.md'], env: { N: 5, B: true, T: 'x' } })).toEqual({
+      skill: 'pdf',
+      docs: ['1', '-0.5', 'true', 'a.md'],
+      env: { N: '5', B: 'true', T: 'x' },
+    });
+    for (const value of [{}, ['a']]) {
+      expect(messageOf({ skill: 'pdf', docs: [value] })).toContain('parameter "docs.0" must be a string');
+      expect(messageOf({ skill: 'pdf', env: { N: value } })).toContain('parameter "env.N" must be a string');
+    }
   });
 
   test('nothing at all is an empty object', () => {
@@ -105,7 +107,11 @@ describe('input that is refused', () => {
       'parameter "include_all_docs" must be true or false, not "yes"',
     ],
     ['an unknown word', { skill: 'pdf', mode: 'delete' }, 'parameter "mode" must be one of add, clear, not "delete"'],
-    ['an item of the wrong type', { skill: 'pdf', docs: [['a']] }, 'parameter "docs.0" must be a string, not a list of 1'],
+    [
+      'an item of the wrong type',
+      { skill: 'pdf', docs: [['a']] },
+      'parameter "docs.0" must be a string, not a list of 1',
+    ],
     [
       'a part that is missing',
       { skill: 'pdf', skills: [{ source: 'user' }] },

@@ -96,7 +96,8 @@ export async function collectOutputs(
     };
     const walked = await walkOutputs(folders, globs, limits);
     const inSkills = spec.isAutomatic === true ? [] : unnamedSkillFiles(globs);
-    const left = inSkills.length === 0 ? 0 : (await walkOutputs(folders, inSkills, { ...limits, maxKept: 0 })).fileCount;
+    const left =
+      inSkills.length === 0 ? 0 : (await walkOutputs(folders, inSkills, { ...limits, maxKept: 0 })).fileCount;
     const collection = openCollection(folders, { ...spec, maxFiles }, save);
     let sliceEnd = performance.now() + SLICE_MS;
     for (const name of walked.files) {

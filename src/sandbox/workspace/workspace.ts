@@ -258,8 +258,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     const mode = isSeparate(attached) ? 'mount' : 'copy';
     await stageSnapshot({ name: skill.name, digest, path: snapshot }, { base, root, mode, signal });
     // A kept workspace has them already, as its programs left them.
-    if (recordOf(skill)?.digest !== digest)
-      warnings.push(...copyOwnFolders(stagedSkill, linkedFolders(root)));
+    if (recordOf(skill)?.digest !== digest) warnings.push(...copyOwnFolders(stagedSkill, linkedFolders(root)));
     record((before) => ({
       ...before,
       skills: [

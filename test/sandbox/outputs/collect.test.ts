@@ -130,7 +130,10 @@ describe('files that a run left', () => {
     const only = 'only patterns that begin with skills/ collect such files';
     const expected = [
       [['**'], [`3 files of skills match, and ${only}`]],
-      [['*/**/*.sh', 'out/**'], ['no file matches "*/**/*.sh"', `1 file of skills matches, and ${only}`]],
+      [
+        ['*/**/*.sh', 'out/**'],
+        ['no file matches "*/**/*.sh"', `1 file of skills matches, and ${only}`],
+      ],
       [['{out,skills}/**'], [`3 files of skills match, and ${only}`]],
       [['**', 'skills/*/*.md'], [`2 files of skills match, and ${only}`]],
       [['**', 'skills/**'], []],

@@ -79,6 +79,12 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run',
   },
   {
+    theirs: '`args` of `run_script` with a number in it (the example has texts)',
+    ours: 'numbers and booleans are written as text',
+    why: 'models write `["--top", 5]`, and it has one meaning',
+    test: 'test/tools/read-input.test.ts: numbers and booleans in lists and maps of texts are written as text',
+  },
+  {
     theirs: 'a model that repeats itself',
     ours: 'five identical turns end the run',
     why: 'it would use up the budget',

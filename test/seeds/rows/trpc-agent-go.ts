@@ -218,7 +218,17 @@ export const ROWS = seedRows(
       'inputs',
       'links are relative and stay in the workspace; what cannot be linked is copied, with a warning',
     ],
-    ['outputs.globs with **', 'outputs', 'output_files and outputs make the same request'],
+    [
+      'outputs.globs with **',
+      'collect',
+      'leave out files of skills that no pattern names, and the result counts them',
+      {
+        sentence: 'globs：通配符数组（相对工作区，支持 **',
+        ours: '`**` matches the files of programs and inputs; those of skills need a pattern that begins with `skills/`, and a warning counts them; `home/` and `metadata.json` are never collected',
+        why: 'copies of skills would take the places of the files that a program wrote',
+        restoredBy: [["globs: ['**', 'skills/**']", 'restored', 'trpc: ** and skills/** collect the whole workspace']],
+      },
+    ],
     ['outputs.globs with $OUTPUT_DIR/**', 'seed', 'inputs and outputs of the page'],
     ['outputs.inline', 'outputs', 'outputs shows nothing inline unless told, output_files does unless told otherwise'],
     ['outputs.save', 'seed', 'inputs and outputs of the page'],

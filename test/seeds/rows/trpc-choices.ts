@@ -94,6 +94,12 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/manusx-files.test.ts: a SKILL.md that is a link out of its folder is in no list, and loading it gives the reason',
   },
   {
+    theirs: 'a value of `env`, or an item of a list such as `output_files`, must be text',
+    ours: 'numbers and booleans are written as text, in both',
+    why: 'models write `{"PORT": 8080}`, and it has one meaning',
+    test: 'test/tools/read-input.test.ts: numbers and booleans in lists and maps of texts are written as text',
+  },
+  {
     theirs: '`env` of `skill_run` takes every variable',
     ours: 'those of the runtime (`PATH`) or that choose code (`PYTHONPATH`) are refused; a command may set them',
     why: 'rules and approvals see the command',
