@@ -7,7 +7,7 @@ import { finishReport } from './report/report.ts';
 import { ARMS, isCounted, type CaseResult, type EvalReport } from './report/result.ts';
 import { isObject, isSkillError, type Executor, type Model } from '#core';
 import type { Runtime } from '#runtime';
-import { testJudge, withoutVerdict } from './grade/judge-controls.ts';
+import { testJudge, testOnOtherAnswers, withoutVerdict } from './grade/judge-controls.ts';
 import { identifyModel } from './run/case-model.ts';
 import { countLooks, isLook } from './statistics/case-differences.ts';
 import { findExecutor } from '#sandbox';
@@ -68,7 +68,10 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     isPartial,
     results,
     prices: options.prices,
-    judge: tested,
+    judge:
+      judge === undefined || tested === undefined
+        ? undefined
+        : await testOnOtherAnswers(judge, tested, options.cases, results, options.signal),
     sequential: stop === undefined ? undefined : { rounds, most: options.repeat ?? 1, detect: stop.detect },
   });
 }

@@ -2,17 +2,27 @@
 import { describe, expect, test } from 'vitest';
 
 import type { ModelRequest } from '../../src/core/model.ts';
+import type { EvalCase } from '../../src/evals/cases/case.ts';
 import { evaluate } from '../../src/evals/evaluate.ts';
 import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { verdictOf } from '../../src/evals/report/report.ts';
 import { findVerdict } from '../../src/evals/report/verdict.ts';
 import { answerOf } from '../agent/support.ts';
-import { comparison, differenceVerdict as verdict, hasSkill, load, makeCase, thinking, TOPICS } from './eval-world.ts';
+import {
+  comparison,
+  differenceVerdict as verdict,
+  hasSkill,
+  load,
+  makeCase,
+  thinking,
+  topicOf,
+  TOPICS,
+} from './eval-world.ts';
 
 const isGood = (answer: string): boolean => answer.includes('9:40') && answer.includes('platform 4');
 
-/** Cases that only a judge grades. With the skill answers are long and say so; both arms are equally wrong. */
-async function judged(holds: (answer: string, question: string) => boolean, labels = 2, id = 'judge') {
+/** A judge that answers one question about an answer, and counts how often it is asked. */
+function judging(id: string, holds: (answer: string, question: string) => boolean) {
   const judge = {
     id,
     asked: 0,
@@ -28,6 +38,12 @@ async function judged(holds: (answer: string, question: string) => boolean, labe
       );
     },
   };
+  return judge;
+}
+
+/** Cases that only a judge grades. With the skill answers are long and say so; both arms are equally wrong. */
+async function judged(holds: (answer: string, question: string) => boolean, labels = 2, id = 'judge') {
+  const judge = judging(id, holds);
   const model = thinking((_asked, turn, { system }) => {
     if (!hasSkill(system)) return { text: 'I cannot help with this.' };
     return turn === 0 ? load('tables') : { text: `The tables skill says: ${'this is a long answer. '.repeat(30)}` };
@@ -141,5 +157,138 @@ describe('an evaluation is not fooled by', () => {
     });
     // The results are the same again if the report is read from its file.
     expect(readReport(jsonReport(report))).toMatchObject({ type: 'report', report: { judge: report.judge } });
+  });
+});
+
+/** The text of a request that is shown to a judge. */
+const requestIn = (question: string): string => /<request[^>]*>\n?([^]*?)\n?<\/request>/.exec(question)?.[1] ?? '';
+const isAboutRequest = (question: string): boolean => question.includes('not another one');
+
+const descriptionCase = (topic: string, more: Partial<EvalCase> = {}): EvalCase =>
+  makeCase(topic, {
+    input: `Describe ${topic}`,
+    expect: { rubric: [{ id: 'right', text: `The answer describes ${topic}.` }] },
+    ...more,
+  });
+
+/** Both arms answer; `styled` is how one of them does. The judge knows the controls of every run. */
+async function described(
+  accepts: (answer: string, question: string) => boolean,
+  {
+    styled = (topic: string, _asked: string) => `Definitely: ${topic} are described here.`,
+    cases = TOPICS.map((topic) => descriptionCase(topic)),
+    arm = 'with',
+  } = {},
+) {
+  const judge = judging('judge', (answer, question) =>
+    requestIn(question).includes('Bern') ? isGood(answer) : accepts(answer, question),
+  );
+  const model = thinking((asked, turn, { system }) => {
+    const isWith = hasSkill(system);
+    if (isWith && turn === 0) return load('tables');
+    return {
+      text: isWith === (arm === 'with') ? styled(topicOf(asked), asked) : `I cannot say much, ${topicOf(asked)}.`,
+    };
+  });
+  const report = await evaluate(comparison({ model, judge, cases }));
+  const control = report.judge?.controls.find(({ name }) => name === 'other answers');
+  return { report, judge, control, warnings: findVerdict(report).warnings };
+}
+
+const isRight = (answer: string, question: string): boolean =>
+  answer.includes('described here') && answer.includes(topicOf(requestIn(question)));
+
+describe('a judge is asked about answers to other requests, and gives no verdict if it', () => {
+  const bridge = 'such as the answer to "bridges" for "apples"';
+
+  test('accepts every answer with a word that only the skill uses', async () => {
+    const { report, judge, control } = await described((answer) => answer.includes('Definitely'));
+    const found = `it accepted 4 of 4 answers to other requests, ${bridge}`;
+    expect([verdict(report), control]).toEqual([
+      'the judge failed its control other answers',
+      { name: 'other answers', isKept: false, found },
+    ]);
+    expect(verdictOf(report)).toMatchObject({
+      type: 'invalid',
+      reasons: expect.arrayContaining([`the judge failed its control other answers: ${found}`]),
+    });
+    expect([report.judge?.controlCost.calls, report.judge?.cost.calls]).toEqual([12 + 12 + 4 * 4, judge.asked]);
+  });
+
+  test('accepts every table', async () => {
+    const { report } = await described((answer) => answer.includes('|'), {
+      styled: (topic) => `| about |\n|---|\n| ${topic} |`,
+    });
+    expect(verdict(report)).toBe('the judge failed its control other answers');
+  });
+
+  test('accepts every answer with a word that only the baseline uses', async () => {
+    const { report } = await described((answer) => answer.includes('Definitely'), { arm: 'without' });
+    expect(verdict(report)).toBe('the judge failed its control other answers');
+  });
+
+  test('does so in a suite of two cases', async () => {
+    const { control } = await described((answer) => answer.includes('Definitely'), {
+      cases: TOPICS.slice(0, 2).map((topic) => descriptionCase(topic)),
+    });
+    expect(control?.found).toBe(`it accepted 2 of 2 answers to other requests, ${bridge}`);
+  });
+});
+
+describe('answers to other requests leave a verdict', () => {
+  test('of a judge that reads the request', async () => {
+    const { report, judge, control, warnings } = await described(isRight);
+    expect([verdict(report), control, warnings]).toEqual([
+      'better',
+      { name: 'other answers', isKept: true, found: '' },
+      [],
+    ]);
+    expect([report.judge?.controlCost.calls, report.judge?.cost.calls]).toEqual([12 + 12 + 4 * 2, judge.asked]);
+  });
+
+  test('with a warning, if the judge accepts one of them', async () => {
+    const { report, warnings } = await described(
+      (answer, question) =>
+        isRight(answer, question) || (answer.includes('here') && requestIn(question).includes('apples')),
+    );
+    expect([verdict(report), warnings]).toEqual([
+      'better',
+      [
+        'the judge, other answers: it accepted 1 of 4 answers to other requests, such as the answer to "bridges" for "apples"; name in the rubric what the request needs',
+      ],
+    ]);
+  });
+
+  test('with a warning, if the lines ask for a style only and the judge sees that the answers are others', async () => {
+    const { report, warnings } = await described((answer, question) =>
+      isAboutRequest(question) ? isRight(answer, question) : answer.includes('Definitely'),
+    );
+    expect([verdict(report), warnings]).toEqual([
+      'better',
+      [
+        'the judge, other answers: it accepted 4 of 4 answers to other requests, such as the answer to "bridges" for "apples"; name in the rubric what the request needs',
+      ],
+    ]);
+  });
+
+  test.each([
+    ['one case', {}, [descriptionCase('apples')]],
+    [
+      'near requests',
+      { styled: (_topic: string, asked: string) => `Definitely: it is ${/box \d/.exec(asked)?.[0] ?? ''}.` },
+      ['1', '2', '3'].map((place) => descriptionCase(`apples-${place}`, { input: `Describe apples of box ${place}` })),
+    ],
+    ['one answer to all cases', { styled: () => 'Definitely: it is described here.' }, undefined],
+    [
+      'cases that expect the same text',
+      {},
+      TOPICS.map((topic) => {
+        const one = descriptionCase(topic);
+        return { ...one, expect: { ...one.expect, output: [{ type: 'contains', text: 'definitely' } as const] } };
+      }),
+    ],
+  ])('alone, where no answer is surely wrong: %s', async (_name, style, cases) => {
+    const { report, control } = await described((answer) => answer.includes('Definitely'), { ...style, cases });
+    expect([report.judge?.controls.map(({ isKept }) => isKept), control]).toEqual([Array(7).fill(true), undefined]);
   });
 });

@@ -1,9 +1,14 @@
-/** Asks a judge about known answers before it grades: good and bad ones of this file, and labelled examples of the cases. */
-import { countText, type Model } from '#core';
+/**
+ * Asks a judge about known answers before it grades: good and bad ones of this file, and labelled examples of the cases. After the run it is
+ * asked about answers to other requests, which are wrong.
+ */
+import { countText, quoted, type Model } from '#core';
 import type { EvalCase, RubricLine } from '../cases/case.ts';
-import { addJudgeCosts, type JudgeControl, type JudgeReport } from '../report/result.ts';
+import { isNearRequest, readRequestWords, requestSimilarity } from '../report/request-words.ts';
+import { addJudgeCosts, ARMS, type CaseResult, type JudgeControl, type JudgeReport } from '../report/result.ts';
 import { computeRate } from '../statistics/statistics.ts';
-import { askBothOrders, type JudgeVerdict } from './judge.ts';
+import { askBothOrders, judgeRubric, type JudgeVerdict } from './judge.ts';
+import { readRunFacts } from './read-run-facts.ts';
 
 const REQUEST =
   'When does the next train to Bern leave, and from which platform? The board says: Bern, 9:40, platform 4. Basel, 11:15, platform 2.';
@@ -124,6 +129,112 @@ function labelControl(count: number, of: number): readonly JudgeControl[] {
   return [
     { name: 'labelled examples', isKept, found: isKept ? '' : `it agrees with ${String(count)} of ${String(of)}` },
   ];
+}
+
+/** So many answers to other requests are asked about. */
+const MOST_OTHERS = 4;
+/** One may be an error of the judge, or a request whose answer happens to fit. */
+const FEWEST_MISREAD = 2;
+
+/** An answer to another request fails this line, also where the lines of the case ask for a style only. */
+const ANSWERS_REQUEST: RubricLine = { id: 'request', text: 'The answer answers this request, not another one.' };
+
+/** Adds the control to a judge that has kept the others. A suite without a suitable pair of cases has none. */
+export async function testOnOtherAnswers(
+  model: Model,
+  tested: Tested,
+  cases: readonly EvalCase[],
+  results: readonly CaseResult[],
+  signal: AbortSignal,
+): Promise<Tested> {
+  if (signal.aborted || tested.controls.some(({ isKept }) => !isKept)) return tested;
+  const costs = [tested.controlCost];
+  const tries = await Promise.all(
+    pairOtherAnswers(cases, results).map(async ({ asked, other }) => {
+      const run = readJudgedRun(other);
+      const holds = async (rubric: readonly RubricLine[]): Promise<boolean | undefined> => {
+        const { checks, cost } = await judgeRubric(model, { ...asked, expect: { rubric } }, run, signal);
+        costs.push(cost);
+        if (checks.some(({ status }) => status === 'error')) return undefined;
+        return checks.every(({ status }) => status === 'passed');
+      };
+      const isAccepted = await holds(asked.expect.rubric ?? []);
+      const isMisread = isAccepted === true && (await holds([ANSWERS_REQUEST])) === true;
+      return { text: `the answer to ${quoted(other.case)} for ${quoted(asked.id)}`, isAccepted, isMisread };
+    }),
+  );
+  const of = tries.filter(({ isAccepted }) => isAccepted !== undefined).length;
+  if (of === 0) return { ...tested, controlCost: addJudgeCosts(costs) };
+  const misread = tries.filter(({ isMisread }) => isMisread);
+  const isKept = misread.length < FEWEST_MISREAD;
+  const counted = isKept ? tries.filter(({ isAccepted }) => isAccepted === true) : misread;
+  const [example] = counted;
+  const found =
+    example === undefined
+      ? ''
+      : `it accepted ${String(counted.length)} of ${countText(of, 'answer')} to other requests, such as ${example.text}`;
+  return {
+    ...tested,
+    controls: [...tested.controls, { name: 'other answers', isKept, found }],
+    controlCost: addJudgeCosts(costs),
+  };
+}
+
+interface OtherAnswer {
+  readonly asked: EvalCase;
+  readonly other: CaseResult;
+}
+
+/**
+ * Pairs cases with answers that the judge accepted for other cases: what it likes about them is what it would like again. They come from the
+ * arm that it accepts more often. Near requests and equal answers are left out, because an answer may be right for both.
+ */
+function pairOtherAnswers(cases: readonly EvalCase[], results: readonly CaseResult[]): readonly OtherAnswer[] {
+  const arms = ARMS.map((arm) => findAccepted(results.filter((result) => result.arm === arm)));
+  const [accepted = new Map<string, CaseResult>()] = arms.toSorted((a, b) => b.size - a.size);
+  const pairs: OtherAnswer[] = [];
+  for (const asked of cases) {
+    if (pairs.length === MOST_OTHERS) break;
+    if ((asked.expect.rubric ?? []).length === 0) continue;
+    const words = readRequestWords(asked.input);
+    const own = accepted.get(asked.id)?.answer ?? '';
+    const others = [...accepted.values()].flatMap((other) => {
+      const theirs = readRequestWords(other.input);
+      const isUsed = pairs.some((pair) => pair.other === other);
+      if (isUsed || other.case === asked.id || isNearRequest(words, theirs) || mayBeRight(other.answer, own, asked))
+        return [];
+      return [{ other, similarity: requestSimilarity(words, theirs) }];
+    });
+    const [first] = others.toSorted((a, b) => a.similarity - b.similarity);
+    if (first !== undefined) pairs.push({ asked, other: first.other });
+  }
+  return pairs;
+}
+
+/** The first accepted answer to each case. */
+function findAccepted(results: readonly CaseResult[]): ReadonlyMap<string, CaseResult> {
+  const accepted = new Map<string, CaseResult>();
+  for (const result of results) {
+    const lines = result.checks.filter(({ kind }) => kind === 'judge');
+    const isAccepted = lines.length > 0 && lines.every(({ status }) => status === 'passed');
+    if (isAccepted && !accepted.has(result.case)) accepted.set(result.case, result);
+  }
+  return accepted;
+}
+
+/** Whether an answer is the one that the case got, or has every text that the case expects. */
+function mayBeRight(answer: string, own: string, { expect: { output = [] } }: EvalCase): boolean {
+  const fold = (text: string): string => text.trim().toLowerCase();
+  const texts = output.flatMap((check) => (check.type === 'contains' && check.not !== true ? [check.text] : []));
+  const hasTexts = texts.length > 0 && texts.every((text) => fold(answer).includes(fold(text)));
+  return hasTexts || fold(own) === fold(answer);
+}
+
+/** With the files of the run, if its record still exists. */
+function readJudgedRun({ run, answer }: CaseResult): Parameters<typeof judgeRubric>[2] {
+  const reading = run === undefined ? undefined : readRunFacts(run);
+  if (reading?.type === 'facts') return reading.facts;
+  return { answer, answerSeq: undefined, end: 0, files: [], loads: [] };
 }
 
 function isVerdict(verdict: JudgeVerdict | undefined, holds: boolean): boolean {

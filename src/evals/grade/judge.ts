@@ -23,7 +23,7 @@ import { loadedNames, type RunFacts } from './run-facts.ts';
 export async function judgeRubric(
   model: Model,
   one: EvalCase,
-  facts: RunFacts,
+  facts: Pick<RunFacts, 'loads' | 'answer' | 'answerSeq' | 'end' | 'files'>,
   signal: AbortSignal,
 ): Promise<{ readonly checks: readonly CheckResult[]; readonly cost: JudgeCost }> {
   const { rubric = [] } = one.expect;
@@ -169,7 +169,7 @@ const LONGEST_ANSWER = 60_000;
 const LONGEST_FILE = 10_000;
 
 function collectEvidence(
-  { answer, answerSeq, end, files }: RunFacts,
+  { answer, answerSeq, end, files }: Pick<RunFacts, 'answer' | 'answerSeq' | 'end' | 'files'>,
   hide: (text: string) => string,
 ): readonly Evidence[] {
   const shown = files.flatMap(({ seq, text }) =>

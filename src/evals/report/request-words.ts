@@ -60,6 +60,11 @@ export function isNearRequest(
   return a.length < 2 || b.length < 2 || shareOf(listPairs(a), listPairs(b)) >= NEAR_PAIRS;
 }
 
+/** From 0, no word in common, to 1. */
+export function requestSimilarity({ general: a }: RequestWords, { general: b }: RequestWords): number {
+  return shareOf(a, b);
+}
+
 function countNegations(words: readonly string[]): number {
   return words.filter((word) => NEGATION.test(word)).length;
 }

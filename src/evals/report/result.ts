@@ -322,10 +322,10 @@ interface ReportSkill {
   readonly role?: 'control';
 }
 
-/** Whether the judge can be believed. It is asked about known answers before the cases. */
+/** Whether the judge can be believed. It is asked about known answers before the cases, and about answers to other requests after them. */
 export interface JudgeReport {
   readonly id: string;
-  /** Known good and known bad answers; one wrong verdict and the judge is not asked. */
+  /** Known good and known bad answers; one wrong verdict and the judge is not asked. `found` of a kept one is a doubt. */
   readonly controls: readonly JudgeControl[];
   /** Verdicts on labelled examples of the cases that agree with the label. */
   readonly agreement: Rate;

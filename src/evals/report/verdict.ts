@@ -52,10 +52,16 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
   };
 }
 
-/** A model tends to agree with itself. */
+/** A model tends to agree with itself. A control that is kept may still have found something. */
 function listJudgeDoubts({ judge, models }: EvalReport): readonly string[] {
   const isOwn = models.some(({ id, way }) => id === judge?.id && way !== 'scripted');
-  return isOwn ? ['the judge is the model whose answers it grades: pass another one to --judge'] : [];
+  const found = judge?.controls.filter((control) => control.isKept && control.found !== '') ?? [];
+  return [
+    ...(isOwn ? ['the judge is the model whose answers it grades: pass another one to --judge'] : []),
+    ...found.map(
+      (control) => `the judge, ${control.name}: ${control.found}; name in the rubric what the request needs`,
+    ),
+  ];
 }
 
 /** Names the thresholds without which the evaluation would not have passed. */
