@@ -33,7 +33,7 @@ const PROMPTS = [
 ];
 const FOLDERS = { 'claude-code': '.claude/skills' };
 /** As long as any folder of a test, which replaces it in place. */
-export const PLACEHOLDER = `/placeholder-of-the-project-${'x'.repeat(120)}`.slice(0, 120);
+const PLACEHOLDER = `/placeholder-of-the-project-${'x'.repeat(120)}`.slice(0, 120);
 
 const bodyOf = (name) => `Answer that ${name} was loaded.`;
 

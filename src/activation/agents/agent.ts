@@ -29,7 +29,7 @@ export interface Agent {
 }
 
 /** How the agent asks a program about each prompt, in the version `checkedVersion`. */
-export type AgentHook = {
+type AgentHook = {
   /** In the notation of folders. */
   readonly file: string;
   /** Whether the agent runs the hook only after the user trusted it, and where. */

@@ -1,5 +1,5 @@
 /** The folder of the hook: its script, the socket of the resident process, and what was changed in files of agents. */
-import { lstatSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { quietly, readPrivateFile } from '#platform';
@@ -52,8 +52,4 @@ export function readFailure(folder: string): { readonly text: string; readonly a
   return read.type === 'read' && stats !== undefined
     ? { text: read.bytes.toString('utf8').trim(), at: stats.mtime }
     : undefined;
-}
-
-export function forgetFailure(folder: string): void {
-  quietly(() => unlinkSync(hookFiles(folder).failure));
 }

@@ -2,7 +2,7 @@
 import { openRequestRedactor } from './redact-request.ts';
 import { readUsage, type Usage, type UsageOptions } from './usage.ts';
 
-export interface CaseRequest {
+interface CaseRequest {
   /** `positive` loaded the skill, or clearly needed it; `near-miss` loaded another one; `negative` has nothing to do with it. */
   readonly kind: 'positive' | 'near-miss' | 'negative';
   readonly input: string;

@@ -20,7 +20,7 @@ export interface UserRequest {
   readonly usage: readonly ModelUsage[];
 }
 
-export interface Load {
+interface Load {
   readonly id: string;
   readonly skill: string;
   readonly byUser: boolean;

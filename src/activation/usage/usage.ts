@@ -43,7 +43,7 @@ interface AgentUsage extends Omit<ReadCounts, 'versions'> {
 }
 
 /** A skill of this project or of the user that an agent lists and that was not loaded. */
-export interface UnusedSkill {
+interface UnusedSkill {
   readonly agent: string;
   readonly name: string;
   /** What its entry costs in each session. */

@@ -127,7 +127,7 @@ export function lockedRoots({ surroundings }: Pick<PlanOptions, 'surroundings'>)
 }
 
 /** The entry with the links of its folder resolved, but not the entry itself. */
-export function realEntry(entry: string): string {
+function realEntry(entry: string): string {
   return path.join(realPath(path.dirname(entry)), path.basename(entry));
 }
 

@@ -124,7 +124,7 @@ export async function openShelf(options: ShelfOptions): Promise<Shelf> {
 }
 
 /** Undoes an interrupted fit, if there is one. */
-export async function recoverShelf(
+async function recoverShelf(
   shelf: string,
   { signal, onNote }: { readonly signal?: AbortSignal | undefined; readonly onNote: (note: string) => void },
 ): Promise<void> {
