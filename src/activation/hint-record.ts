@@ -1,8 +1,9 @@
 /** What is kept of a hint, so that `skillwright usage` can say whether it helped. Names and a hash only: no text of the request. */
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject, type Surroundings } from '#core';
-import { sha256 } from '#platform';
+import { quietly, sha256, writeFileAtomically } from '#platform';
 
 export interface HintRecord {
   /** ISO 8601. */
@@ -20,6 +21,24 @@ export interface HintRecord {
 /** JSON lines, appended by the hook; undefined without a home folder. */
 export function hintsFile({ home }: Pick<Surroundings, 'home'>): string | undefined {
   return home === undefined ? undefined : path.join(home, '.agent', 'activation', 'hints.jsonl');
+}
+
+/** About ten thousand hints. */
+const MAX_BYTES = 2_000_000;
+
+/** Appends a hint. A file that is full loses its older half. A prompt must not wait or fail for it, so failures are silent. */
+export function keepHint(home: string, hint: HintRecord): void {
+  const file = hintsFile({ home });
+  if (file === undefined) return;
+  quietly(() => {
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > MAX_BYTES) {
+      const text = readFileSync(file, 'utf8');
+      const newer = text.slice(text.indexOf('\n', text.length / 2) + 1);
+      writeFileAtomically(file, Buffer.from(newer, 'utf8'), { mode: 0o600 });
+    }
+    appendFileSync(file, `${JSON.stringify(hint)}\n`, { mode: 0o600 });
+  });
 }
 
 /** The end of a longer request does not count, because a hook may get only its start. */

@@ -15,6 +15,8 @@ export interface SkillFile {
   readonly lines: Readonly<Record<string, string>>;
   /** The first line with text after the frontmatter, without the marks of a heading. */
   readonly bodyStart: string;
+  /** The text after the frontmatter; absent unless it was asked for. */
+  readonly body?: string;
   /** Why the file cannot be read. */
   readonly problem?: string;
 }
@@ -27,7 +29,8 @@ const LINE = /^([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$/;
 /** A value that YAML reads as the same text. */
 const PLAIN = /^(?![\d.+-]*$|(?:true|false|null|yes|no|on|off)$)[\p{L}\d](?:[^:#\n]|:(?=\S)|(?<=\S)#)*$/iu;
 
-export async function readSkillFile(file: string): Promise<SkillFile> {
+/** With `maxBody` the file has so much of its body: bodies of many skills are large. */
+export async function readSkillFile(file: string, maxBody = 0): Promise<SkillFile> {
   const read = readOwnFile(file, MAX_BYTES, path.dirname(file));
   const folder = path.basename(path.dirname(file));
   const empty = { path: file, folder, hasFrontmatter: false, hasByteOrderMark: false, fields: {}, lines: {} };
@@ -36,7 +39,12 @@ export async function readSkillFile(file: string): Promise<SkillFile> {
   const hasByteOrderMark = read.text.startsWith('\uFEFF');
   const text = hasByteOrderMark ? read.text.slice(1) : read.text;
   const [, head, body = text] = FENCED.exec(text) ?? [];
-  const found = { ...empty, hasByteOrderMark, bodyStart: startOf(body) };
+  const found = {
+    ...empty,
+    hasByteOrderMark,
+    bodyStart: startOf(body),
+    ...(maxBody > 0 ? { body: body.slice(0, maxBody) } : {}),
+  };
   if (head === undefined) return found;
   if (head.length > MAX_HEAD)
     return { ...found, problem: `its frontmatter has more than ${String(MAX_HEAD)} characters` };

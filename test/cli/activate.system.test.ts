@@ -152,6 +152,71 @@ describe('the hook of an agent', () => {
     expect(await hook('claude-code', prompt())).toEqual(QUIET);
   });
 
+  test('keeps names and a hash of what it hinted, so that usage counts hints that were ignored', async () => {
+    await activate('--agent', 'claude-code');
+    await serve();
+    await hint('claude-code', prompt());
+    expect(await hook('claude-code', prompt('Tell me a joke'))).toEqual(QUIET);
+    const file = path.join(folder, 'hints.jsonl');
+    const kept = readFileSync(file, 'utf8');
+    const [line, ...others] = kept.trim().split('\n');
+    expect(others).toEqual([]);
+    expect(JSON.parse(line ?? '')).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      agent: 'claude-code',
+      session: 's',
+      request: expect.stringMatching(/^[0-9a-f]{32}$/),
+      skills: [NAME],
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const session = path.join(home, '.claude/projects/p');
+    mkdirSync(session, { recursive: true });
+    const request = {
+      type: 'user',
+      uuid: 'u',
+      sessionId: 's',
+      cwd: project,
+      timestamp: new Date().toISOString(),
+      message: { role: 'user', content: PROMPT },
+    };
+    writeFileSync(path.join(session, 's.jsonl'), `${JSON.stringify(request)}\n`);
+    const { out } = await runCli(project, ['usage', '--agent', 'claude-code', '--json'], { HOME: home });
+    const { skills } = JSON.parse(out) as { skills: readonly Record<string, unknown>[] };
+    expect(skills.map(({ name, fired, hinted, hintIgnored }) => ({ name, fired, hinted, hintIgnored }))).toEqual([
+      { name: NAME, fired: 0, hinted: 1, hintIgnored: 1 },
+    ]);
+    expect((await activate('--remove')).status).toBe(0);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('gives its answer where the record of hints cannot be written', async () => {
+    await activate('--agent', 'claude-code');
+    mkdirSync(path.join(folder, 'hints.jsonl'));
+    await serve();
+    expect((await hint('claude-code', prompt())).out).toContain(NAME);
+    expect((await hook('claude-code', prompt())).out).toContain(NAME);
+  });
+
+  test('finds a skill by its body once the resident process has read it', async () => {
+    await activate('--agent', 'claude-code');
+    const body = 'Unclog a sousaphone valve that is stuck: soak the valve in paraffin.';
+    writeSkill(
+      path.join(home, '.agent/skills/tuba-care'),
+      `${plainSkill('tuba-care', 'Cares for a sousaphone.')}${body}\n`,
+    );
+    await serve();
+    await hint('claude-code', prompt());
+    const request = prompt('The valve of my sousaphone is stuck, soak it in paraffin');
+    expect(await hook('claude-code', request)).toEqual(QUIET);
+    let answer = QUIET;
+    for (let tries = 0; answer.out === '' && tries < 40; tries += 1) {
+      // The review with the bodies follows a pause.
+      await sleep(1500);
+      answer = await hook('claude-code', request);
+    }
+    expect(answer.out).toContain('<skill name=\\"tuba-care\\"');
+  });
+
   test('survives hostile skills', async () => {
     await activate('--agent', 'claude-code');
     const root = path.join(home, '.agent/skills');

@@ -14,6 +14,7 @@ import {
   writeTextFile,
 } from '#platform';
 import { AGENTS } from '../agents/agents.ts';
+import { hintsFile } from '../hint-record.ts';
 import { checkFolder, hookFiles, hookFolder } from '../hook/hook-folder.ts';
 import { hookScript } from '../hook/hook-script.ts';
 import { readRecords, writeRecords } from './activation-record.ts';
@@ -101,7 +102,8 @@ function applyChange(folder: string, { agent, file, real, before, after, record 
 /** Ends the resident process, which watches its program and its socket, and removes the folder if nothing else is in it. */
 function removeFolder(folder: string, home: string): void {
   const { script, socket, failure, record } = hookFiles(folder);
-  for (const file of [script, socket, failure, record, `${socket}.lock`]) quietly(() => rmSync(file, { force: true }));
+  for (const file of [script, socket, failure, record, `${socket}.lock`, hintsFile({ home })])
+    quietly(() => rmSync(file ?? '', { force: true }));
   quietly(() => rmdirSync(folder));
   const agent = path.join(home, '.agent');
   if (quietly(() => lstatSync(agent).isDirectory()) === true) quietly(() => rmdirSync(agent));

@@ -15,8 +15,10 @@ export interface Hint<Skill extends HintSkill> {
 
 interface HintRequest<Skill extends HintSkill> {
   readonly request: string;
-  /** The same array in each call: its index is kept as long as the array is. Trusted skills only. */
+  /** Trusted skills only. Without `index` the same array in each call: its index is kept as long as the array is. */
   readonly skills: readonly Skill[];
+  /** Of the same skills in the same order. */
+  readonly index?: SearchIndex;
   /** False for skills that the model has seen: they take part in the ranking, but are no hints. */
   readonly isHintable?: (skill: Skill) => boolean;
 }
@@ -39,10 +41,9 @@ const indexes = new WeakMap<readonly HintSkill[], SearchIndex>();
 export function chooseHints<Skill extends HintSkill>({
   request,
   skills,
+  index = indexOf(skills),
   isHintable = () => true,
 }: HintRequest<Skill>): readonly Hint<Skill>[] {
-  const index = indexes.get(skills) ?? buildSearchIndex(skills);
-  indexes.set(skills, index);
   const text = request.slice(0, MAX_REQUEST_LENGTH);
   const hits = index.search(text, MAX_HINTS);
   const [first, second] = hits;
@@ -55,4 +56,10 @@ export function chooseHints<Skill extends HintSkill>({
     const skill = skills[position];
     return skill !== undefined && isHintable(skill) ? [{ skill, score }] : [];
   });
+}
+
+function indexOf(skills: readonly HintSkill[]): SearchIndex {
+  const index = indexes.get(skills) ?? buildSearchIndex(skills);
+  indexes.set(skills, index);
+  return index;
 }

@@ -3,11 +3,14 @@ import { statSync } from 'node:fs';
 
 import { expandFolder } from '#packs';
 import { isSystemError } from '#platform';
+import { buildSearchIndex, type SearchIndex } from '#skills';
 import { AGENTS } from '../agents/agents.ts';
 import type { Agent } from '../agents/agent.ts';
+import { requestHash, type HintRecord } from '../hint-record.ts';
 import { hintText } from './hint-text.ts';
 import { chooseHints } from '../hints/choose-hints.ts';
-import { readHintSource, type HintPlace, type HintSource } from './hint-source.ts';
+import { indexBodies } from './body-index.ts';
+import { readHintSource, type HintPlace, type HintSource, type KnownFile } from './hint-source.ts';
 import { readPrompt, type Prompt } from './prompt.ts';
 import { isLoaded, readCalls } from './session-calls.ts';
 
@@ -21,46 +24,113 @@ interface Question {
   readonly onFile?: () => void;
 }
 
-interface Answers {
+interface Answer {
   /** What the hook prints: JSON in the shape of the agent, or nothing. */
-  answer(question: Question): Promise<string>;
-  /** Forgets what no longer agrees with the files. Reads as much as an answer may not. */
-  review(): void;
+  readonly text: string;
+  /** What is kept of it once it is printed; absent without a hint. */
+  readonly hint?: HintRecord;
+}
+
+interface Answers {
+  answer(question: Question): Promise<Answer>;
+  /** Reads what a prompt in this place needs. */
+  prepare(agentId: string, place: HintPlace): Promise<void>;
+  /** Reads again what changed, and indexes bodies. Takes longer than an answer may. */
+  review(): Promise<void>;
+}
+
+interface KnownPlace {
+  readonly agent: Agent;
+  readonly place: HintPlace;
+  readonly source: HintSource;
+  readonly index: SearchIndex;
+  /** The stamp of the files whose bodies are in the index, or were tried. */
+  readonly bodies?: string | undefined;
 }
 
 /** Places that are kept; a resident process would grow with each folder otherwise. */
 const MAX_PLACES = 8;
+const MAX_FILES = 20_000;
+const SILENCE: Answer = { text: '' };
 
-export function openAnswers(): Answers {
-  const places = new Map<string, HintSource>();
-  const open = async (agent: Agent, place: HintPlace, onFile: Question['onFile']): Promise<HintSource> => {
+/**
+ * With the program of the hook a review indexes bodies too, with which the right skill is found more often. Until it has, and without it,
+ * requests are compared with names and descriptions.
+ */
+export function openAnswers({ program }: { readonly program?: string } = {}): Answers {
+  const places = new Map<string, KnownPlace>();
+  const files = new Map<string, KnownFile>();
+  let isReviewing = false;
+  const read = async (agent: Agent, place: HintPlace, onFile?: () => void): Promise<KnownPlace> => {
+    if (files.size > MAX_FILES) files.clear();
+    const source = await readHintSource(agent, place, { known: files, onFile });
+    const same = [...places.values()].findLast((one) => one.source.texts === source.texts);
+    return { agent, place, source, index: same?.index ?? buildSearchIndex(source.skills), bodies: same?.bodies };
+  };
+  const open = async (agent: Agent, place: HintPlace, onFile?: () => void): Promise<KnownPlace> => {
     const key = JSON.stringify([agent.id, place]);
     const kept = places.get(key);
+    const known = kept?.source.isCurrent() === true ? kept : await read(agent, place, onFile);
     places.delete(key);
-    const known = kept?.isCurrent() === true ? kept : await readHintSource(agent, place, onFile);
     places.set(key, known);
     const [oldest] = places.keys();
     if (places.size > MAX_PLACES && oldest !== undefined) places.delete(oldest);
     return known;
   };
+  const reviewPlace = async (key: string, kept: KnownPlace): Promise<void> => {
+    const known = kept.source.isWhollyCurrent() ? kept : await read(kept.agent, kept.place);
+    // A prompt meanwhile has read it again.
+    if (places.get(key) !== kept) return;
+    places.set(key, known);
+    const { source } = known;
+    if (program === undefined || known.bodies === source.stamp) return;
+    const index = await indexBodies(program, source.skills);
+    for (const [other, one] of places)
+      if (one.source.texts === source.texts)
+        places.set(other, { ...one, index: index ?? one.index, bodies: source.stamp });
+  };
   return {
     async answer({ agent: id, input, home, env, onFile }) {
       const agent = AGENTS.find((one) => one.id === id);
       const prompt = readPrompt(input);
-      if (agent === undefined || prompt === undefined) return '';
+      if (agent === undefined || prompt === undefined) return SILENCE;
       const place = { cwd: prompt.cwd, home, env };
-      const { skills } = await open(agent, place, onFile);
-      if (!skills.some(({ isCandidate }) => isCandidate)) return '';
-      const chosen = chooseHints({ request: prompt.text, skills, isHintable: ({ isCandidate }) => isCandidate })
+      const { source, index } = await open(agent, place, onFile);
+      const { skills } = source;
+      if (!skills.some(({ isCandidate }) => isCandidate)) return SILENCE;
+      const chosen = chooseHints({ request: prompt.text, skills, index, isHintable: ({ isCandidate }) => isCandidate })
         .map(({ skill }) => skill)
         .filter(({ path: file }) => isPresentFile(file));
-      if (chosen.length === 0) return '';
+      if (chosen.length === 0) return SILENCE;
       const calls = [...prompt.calls, ...readTranscript(agent, prompt, place)];
-      const text = hintText(chosen.filter((skill) => !isLoaded(skill, calls)));
-      return text === '' ? '' : JSON.stringify(agent.hook.answer(text));
+      const { text, names } = hintText(chosen.filter((skill) => !isLoaded(skill, calls)));
+      if (text === '') return SILENCE;
+      const { sessionId } = prompt;
+      return {
+        text: JSON.stringify(agent.hook.answer(text)),
+        hint: {
+          time: new Date().toISOString(),
+          agent: id,
+          ...(sessionId === undefined ? {} : { session: sessionId }),
+          request: requestHash(prompt.text),
+          skills: names,
+        },
+      };
     },
-    review() {
-      for (const [key, source] of places) if (!source.isWhollyCurrent()) places.delete(key);
+    async prepare(agentId, place) {
+      const agent = AGENTS.find((one) => one.id === agentId);
+      if (agent !== undefined) await open(agent, place);
+    },
+    async review() {
+      if (isReviewing) return;
+      isReviewing = true;
+      try {
+        // Prompts move places meanwhile.
+        const all = [...places];
+        for (const [key, known] of all) await reviewPlace(key, known);
+      } finally {
+        isReviewing = false;
+      }
     },
   };
 }

@@ -1,9 +1,9 @@
 /** The skills that may be hinted in one agent and place, kept as long as nothing that they depend on changes. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { expandFolder } from '#packs';
-import { fingerprintFiles, isSystemError, realPath, sha256 } from '#platform';
+import { fingerprintFiles, isSettled, isSystemError, realPath, sha256 } from '#platform';
 import { openTrust } from '#policy';
 import { findFrontmatter } from '#skills';
 import type { Agent, FolderRule } from '../agents/agent.ts';
@@ -21,6 +21,10 @@ export interface HintPlace {
 export interface HintSource {
   /** What a request is compared with: all skills that the agent lists, and those that only a hint can show. */
   readonly skills: readonly SourceSkill[];
+  /** The same for skills with the same names and descriptions in the same order: an index of one fits the other. */
+  readonly texts: string;
+  /** Differs when a file of a skill changed. Undefined if one cannot be looked at. */
+  readonly stamp: string | undefined;
   /** Whether folders, settings and trust are as they were. Looks at a few files, not at every skill. */
   isCurrent(): boolean;
   /** Whether every SKILL.md is as it was, too. */
@@ -41,8 +45,24 @@ const OWN_FOLDERS: readonly FolderRule[] = [
   { path: '.agents/skills', isInParents: true },
 ];
 
-/** `onFile` is called before each file is read; what it throws ends the reading. */
-export async function readHintSource(agent: Agent, place: HintPlace, onFile?: () => void): Promise<HintSource> {
+interface SourceOptions {
+  /** Files that were read before, with their stamps. Those that did not change since are not read again. */
+  readonly known: Map<string, KnownFile>;
+  /** Called before each file is read; what it throws ends the reading. */
+  readonly onFile?: (() => void) | undefined;
+}
+
+export interface KnownFile {
+  readonly file: SkillFile;
+  readonly stamp: string;
+}
+
+export async function readHintSource(
+  agent: Agent,
+  place: HintPlace,
+  { known, onFile }: SourceOptions,
+): Promise<HintSource> {
+  const readAt = Date.now();
   const own = { ...agent, folders: OWN_FOLDERS };
   const settings = agent.settings.flatMap((name) =>
     /^[~$/]/.test(name) ? (expandFolder(name, place) ?? []) : path.join(place.cwd, name),
@@ -54,22 +74,45 @@ export async function readHintSource(agent: Agent, place: HintPlace, onFile?: ()
   ];
   // Before anything is read: a change meanwhile makes the source outdated, not wrong.
   const before = fingerprint(watched);
-  const files = new Map<string, SkillFile>();
+  const files = new Map(
+    [...known].flatMap(([name, { file, stamp }]) => (stampOf(name) === stamp ? [[name, file]] : [])),
+  );
   const examined = await examineAgent(agent, { surroundings: place, files, onFile });
   const { view } = examined;
   const others = await otherSkills(agent, { view, place, own, files, onFile });
   const isOwn = openOwnership(agent, place);
   // Skills without trust take no part at all, so that none of them can outrank another.
-  const skills = [...listedSkills(examined), ...others]
+  const skills = [...listedSkills(examined), ...others.skills]
     .filter((skill) => isOwn(skill.path))
     .map((skill) => ({ ...skill, isCandidate: skill.isCandidate && isSafe(skill) }));
-  const paths = [...files.keys()].flatMap((file) => [file, path.dirname(file)]);
+  for (const [name, file] of files) {
+    const stamp = file.problem === undefined ? stampOf(name, readAt) : undefined;
+    if (stamp === undefined) known.delete(name);
+    else if (known.get(name)?.stamp !== stamp) known.set(name, { file, stamp });
+  }
+  const paths = [...view.skills.map((skill) => skill.path), ...others.paths].flatMap((file) => [
+    file,
+    path.dirname(file),
+  ]);
   const all = fingerprint(paths);
   return {
     skills,
+    texts: sha256(JSON.stringify(skills.map(({ name, description }) => [name, description]))),
+    stamp: all,
     isCurrent: () => before !== undefined && fingerprint(watched) === before,
     isWhollyCurrent: () => all !== undefined && fingerprint(paths) === all,
   };
+}
+
+/** Undefined if the file cannot be looked at, or changed so shortly before `readAt` that what was read may be older. */
+function stampOf(file: string, readAt = Infinity): string | undefined {
+  try {
+    const stats = statSync(file);
+    return isSettled(stats, readAt) ? [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino].join(':') : undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Undefined if a file cannot be looked at. */
@@ -106,7 +149,8 @@ interface OtherSkills {
 async function otherSkills(
   agent: Agent,
   { view, place, own, files, onFile }: OtherSkills,
-): Promise<readonly SourceSkill[]> {
+): Promise<{ readonly skills: readonly SourceSkill[]; readonly paths: readonly string[] }> {
+  const paths: string[] = [];
   const known = new Set(view.skills.map(({ path: file }) => realPath(file)));
   const names = new Set(view.skills.map(({ name }) => name));
   const found: SourceSkill[] = [];
@@ -114,14 +158,15 @@ async function otherSkills(
     for (const file of folder.files) {
       if (known.has(realPath(file))) continue;
       onFile?.();
-      const read = await readSkillFile(file);
+      const read = files.get(file) ?? (await readSkillFile(file));
       files.set(file, read);
+      paths.push(file);
       const reading = agent.readSkill(read, '');
       if (reading.type !== 'skill' || names.has(reading.name)) continue;
       names.add(reading.name);
       found.push({ ...reading, path: file, isCandidate: reading.description.trim() !== '' });
     }
-  return found;
+  return { skills: found, paths };
 }
 
 /** Skills in folders of the user need no trust; those of a project need it, as they are now. */

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect } from 'node:net';
 
 import { acquireLock, isSystemError, quietly } from '#platform';
+import { keepHint } from '../hint-record.ts';
 import { openAnswers } from './answer-prompt.ts';
 import { DEADLINE_MS, HOOK_VARIABLES, checkFolder, hookFiles, noteFailure } from './hook-folder.ts';
 
@@ -19,10 +20,16 @@ interface ResidentOptions {
   /** The file of this program: when an update replaces it, the process ends. */
   readonly program: string;
   readonly idleMs?: number;
+  /** The agent and folder of the prompt for which the process is started, and its variables: the next one is likely there too. */
+  readonly first?: {
+    readonly agent: string;
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+  };
 }
 
 /** Serves until it is idle. Resolves at once if another process serves already or the folder is not safe. */
-export async function serveHooks({ folder, home, program, idleMs = IDLE_MS }: ResidentOptions): Promise<void> {
+export async function serveHooks({ folder, home, program, idleMs = IDLE_MS, first }: ResidentOptions): Promise<void> {
   const problem = checkFolder(folder);
   if (problem !== undefined) return noteFailure(folder, problem);
   const { socket } = hookFiles(folder);
@@ -52,7 +59,14 @@ export async function serveHooks({ folder, home, program, idleMs = IDLE_MS }: Re
     };
     let idle = setTimeout(end, idleMs);
     let reviewing: NodeJS.Timeout | undefined;
-    const answers = openAnswers();
+    const answers = openAnswers({ program });
+    const review = (): void => {
+      answers.review().catch((error: unknown) => noteFailure(folder, `review: ${messageOf(error)}`));
+    };
+    if (first !== undefined && first.cwd !== '')
+      answers
+        .prepare(first.agent, { cwd: first.cwd, home, env: first.env })
+        .then(review, (error: unknown) => noteFailure(folder, `${first.agent}: ${messageOf(error)}`));
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       clearTimeout(idle);
       idle = setTimeout(end, idleMs);
@@ -61,7 +75,7 @@ export async function serveHooks({ folder, home, program, idleMs = IDLE_MS }: Re
       clearTimeout(reviewing);
       // oxlint-disable-next-line typescript/no-floating-promises -- it answers every failure itself
       answerRequest({ request, response, folder, home, answers }).finally(() => {
-        reviewing = setTimeout(() => answers.review(), REVIEW_MS);
+        reviewing = setTimeout(review, REVIEW_MS);
         reviewing.unref();
       });
     });
@@ -94,13 +108,19 @@ async function answerRequest({ request, response, folder, home, answers }: HookR
         return typeof value === 'string' ? [[name, Buffer.from(value, 'latin1').toString('utf8')]] : [];
       }),
     );
-    const text = await answers.answer({ agent, input: Buffer.concat(chunks).toString('utf8'), home, env });
+    const { text, hint } = await answers.answer({ agent, input: Buffer.concat(chunks).toString('utf8'), home, env });
     response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    // An agent that no longer waits has shown nothing.
+    if (hint !== undefined && !response.destroyed) keepHint(home, hint);
   } catch (error) {
     // A hook must not fail; doctor reports why it gave no answer.
-    noteFailure(folder, `${agent.slice(0, 40)}: ${error instanceof Error ? error.message : String(error)}`);
+    noteFailure(folder, `${agent.slice(0, 40)}: ${messageOf(error)}`);
     response.writeHead(500).end();
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function isServed(socket: string): Promise<boolean> {

@@ -5,21 +5,25 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { quietly } from '#platform';
+import { keepHint } from '../hint-record.ts';
 import { openAnswers } from './answer-prompt.ts';
+import { indexInThread } from './body-index.ts';
 import { DEADLINE_MS, HOOK_VARIABLES, checkFolder, hookFiles, noteFailure } from './hook-folder.ts';
+import { readPrompt } from './prompt.ts';
 import { serveHooks } from './resident.ts';
 
 /** The word that makes the program of the hook serve. */
 const SERVE = '--serve';
 
-/** `AGENT FOLDER` answers one prompt; `--serve FOLDER` serves. Never fails: an agent may block a prompt whose hook does. */
+/** `AGENT FOLDER` answers one prompt; `--serve FOLDER AGENT CWD` serves, next a prompt of that agent in that folder. Never fails: an agent may block a prompt whose hook does. */
 export async function runHook(host: NodeJS.Process): Promise<void> {
-  const [program = '', word = '', named = ''] = host.argv.slice(1);
+  if (await indexInThread()) return;
+  const [program = '', word = '', named = '', agent = '', cwd = ''] = host.argv.slice(1);
   const home = host.env['HOME'] ?? '';
   if (named === '' || home === '') return;
   const folder = path.resolve(named);
   try {
-    if (word === SERVE) await serveHooks({ folder, home, program });
+    if (word === SERVE) await serveHooks({ folder, home, program, first: { agent, cwd, env: readVariables(host) } });
     else await answerOnce(host, { agent: word, folder, home, program });
   } catch (error) {
     noteFailure(folder, `${word}: ${error instanceof Error ? error.message : String(error)}`);
@@ -37,19 +41,24 @@ async function answerOnce(host: NodeJS.Process, { agent, folder, home, program }
   const input = await readInput(host.stdin);
   const problem = checkFolder(folder);
   if (problem !== undefined) throw new Error(problem);
-  const env = Object.fromEntries(HOOK_VARIABLES.map((name) => [name, host.env[name]]));
+  const env = readVariables(host);
   const served = await askResident(folder, { agent, input, env });
   if (served !== undefined) {
     host.stdout.write(served);
     return;
   }
-  startResident(host, folder, program);
+  startResident(host, [program, SERVE, folder, agent, readPrompt(input)?.cwd ?? '']);
   const checkTime = (): void => {
     if (host.uptime() * 1000 > DEADLINE_MS) throw new Error(`no answer within ${String(DEADLINE_MS)} ms`);
   };
-  const text = await openAnswers().answer({ agent, input, home, env, onFile: checkTime });
+  const { text, hint } = await openAnswers().answer({ agent, input, home, env, onFile: checkTime });
   checkTime();
   host.stdout.write(text);
+  if (hint !== undefined) keepHint(home, hint);
+}
+
+function readVariables({ env }: NodeJS.Process): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(HOOK_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
 async function readInput(stream: NodeJS.ReadStream): Promise<string> {
@@ -94,8 +103,8 @@ async function askResident(
   });
 }
 
-function startResident(host: NodeJS.Process, folder: string, program: string): void {
-  const child = spawn(host.execPath, [program, SERVE, folder], { detached: true, stdio: 'ignore', cwd: '/' });
-  child.on('error', (error) => noteFailure(folder, `the resident process does not start: ${error.message}`));
+function startResident(host: NodeJS.Process, words: readonly string[]): void {
+  const child = spawn(host.execPath, words, { detached: true, stdio: 'ignore', cwd: '/' });
+  child.on('error', (error) => noteFailure(words[2] ?? '', `the resident process does not start: ${error.message}`));
   child.unref();
 }
