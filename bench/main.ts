@@ -17,6 +17,7 @@ import { benchExecutors } from './executors.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFleetGrowth } from './fleet-growth.ts';
 import { benchHints } from './hints.ts';
+import { benchHook } from './hook.ts';
 import { benchInstall, benchVerify } from './install.ts';
 import { benchListing } from './listing.ts';
 import { benchJournal } from './journal.ts';
@@ -37,7 +38,7 @@ import { benchTokens } from './tokens.ts';
 import { benchMcp } from './mcp.ts';
 import { benchConsole } from './console.ts';
 
-const HELP = `npm run bench -- [--only start,listing,tokens,scan,search,hints,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,verdicts,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,listing,tokens,scan,search,hints,hook,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,verdicts,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -71,6 +72,7 @@ if (values.help === true) {
     scan: () => benchScan({ dataDir, peersDir, workDir }),
     search: () => benchSearch({ dataDir, peersDir }),
     hints: () => benchHints({ project, dataDir }),
+    hook: () => benchHook({ project, dataDir, workDir }),
     disclosure: () => benchDisclosure({ project, dataDir, workDir }),
     executors: () => benchExecutors({ workDir }),
     packages: () => benchScriptPackages({ workDir }),

@@ -4,7 +4,8 @@
  * agents list of 20, 100 and 400 skills with what `skillwright why` predicts, and their transcripts with what `skillwright usage` reads. Not part of `npm test`.
  *
  *     npm run check:agents [-- AGENT...]     CHECK_AGENTS_DIR=DIR keeps the installed CLIs for the next time
- *                                            CHECK_AGENTS_ONLY=catalog, usage or hook skips the others, CHECK_AGENTS_LATEST=1 takes new versions
+ *                                            CHECK_AGENTS_ONLY=catalog, usage, hook or hints skips the others, CHECK_AGENTS_LATEST=1 takes new versions
+ *                                            CHECK_AGENTS_DATA=DIR measures hints with the real skills in DIR/retrieval
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
@@ -24,6 +25,7 @@ import { fileURLToPath } from 'node:url';
 
 import { CATALOG_AGENTS, checkCatalog, installCatalogAgent, printCatalogs } from './check-agents/catalog.js';
 import { checkHook, printHooks } from './check-agents/hook.js';
+import { checkHints, HINT_AGENTS, printHints, readHintData } from './check-agents/hints.js';
 import { startMockModel } from './check-agents/mock-model.js';
 import { checkUsage, printUsage } from './check-agents/usage.js';
 
@@ -79,7 +81,16 @@ async function outside() {
       problem: installCatalogAgent(id, prefix, isLatest),
     }));
     const fixtures = process.env['CHECK_AGENTS_TRANSCRIPTS'];
-    const options = JSON.stringify({ folder, world, installed, catalogs, prefix, only, fixtures });
+    const options = JSON.stringify({
+      folder,
+      world,
+      installed,
+      catalogs,
+      prefix,
+      only,
+      fixtures,
+      data: process.env['CHECK_AGENTS_DATA'],
+    });
     const argv = [process.execPath, fileURLToPath(import.meta.url)];
     const [command, ...words] = withoutNetwork(argv);
     const child = spawn(command, words, { stdio: 'inherit', env: { PATH: process.env.PATH, [INSIDE]: options } });
@@ -146,7 +157,7 @@ function plant(home, above) {
     writeFileSync(path.join(home, file), text);
 }
 
-async function inside({ folder, world, installed, catalogs, prefix, only, fixtures }) {
+async function inside({ folder, world, installed, catalogs, prefix, only, fixtures, data }) {
   const online = await isOnline();
   const [home, work, project] = ['home', 'tmp', 'project'].map((name) => path.join(world, name));
   for (const one of [home, work, project]) mkdirSync(one, { recursive: true });
@@ -169,7 +180,7 @@ async function inside({ folder, world, installed, catalogs, prefix, only, fixtur
     rows.push(problem === '' ? await check(name, { folder, home, work, project, tools }) : { name, problem });
   print(rows, online);
   const lists = [];
-  for (const { id, problem } of only === 'usage' || only === 'hook' ? [] : catalogs)
+  for (const { id, problem } of only === undefined || only === 'catalog' ? catalogs : [])
     lists.push(
       problem === ''
         ? await checkCatalog(id, { bin: [path.join(prefix, 'node_modules/.bin')], world, command: COMMAND })
@@ -177,7 +188,7 @@ async function inside({ folder, world, installed, catalogs, prefix, only, fixtur
     );
   const areEqual = printCatalogs(lists);
   const usage = [];
-  for (const { id, problem } of only === 'catalog' || only === 'hook' ? [] : catalogs)
+  for (const { id, problem } of only === undefined || only === 'usage' ? catalogs : [])
     usage.push(problem === '' ? await checkUsage(id, { prefix, world, command: COMMAND, fixtures }) : { id, problem });
   const agrees = printUsage(usage);
   const hooks = [];
@@ -188,10 +199,30 @@ async function inside({ folder, world, installed, catalogs, prefix, only, fixtur
         : { id, version: '', problems: [problem] },
     );
   const doHintsArrive = printHooks(hooks);
+  const isMeasured = data !== undefined && (only === undefined || only === 'hints');
+  const areHintsRight = !isMeasured || printHints(await measureHints({ catalogs, prefix, world, data }));
   process.exitCode =
-    online || !areEqual || !agrees || !doHintsArrive || rows.some((row) => row.problem === undefined && !row.isGood)
+    online ||
+    !areEqual ||
+    !agrees ||
+    !doHintsArrive ||
+    !areHintsRight ||
+    rows.some((row) => row.problem === undefined && !row.isGood)
       ? 1
       : 0;
+}
+
+async function measureHints({ catalogs, prefix, world, data: folder }) {
+  const data = readHintData(path.join(folder, 'retrieval'));
+  const file = path.join(PROJECT, 'test/activation/hints/general-prompts.json');
+  const generalPrompts = JSON.parse(readFileSync(file, 'utf8'));
+  const bin = [path.join(prefix, 'node_modules/.bin')];
+  const rows = [];
+  for (const { id, problem } of catalogs.filter((one) => HINT_AGENTS.includes(one.id)))
+    rows.push(
+      problem === '' ? await checkHints(id, { bin, world, command: COMMAND, data, generalPrompts }) : { id, problem },
+    );
+  return rows;
 }
 
 async function isOnline() {

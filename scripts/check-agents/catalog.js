@@ -15,7 +15,7 @@ const ENGLISH = 'create convert report table chart invoice deploy review budget 
   ' ',
 );
 const CHINESE = '生成报告表格图片数据库部署测试发票预算翻译合同简历会议纪要分析代码审查';
-const FOLDERS = { 'claude-code': '.claude/skills' };
+export const FOLDERS = { 'claude-code': '.claude/skills' };
 /** The agents whose list has no order that depends on names; they list everything. */
 const UNORDERED = new Set(['gemini-cli', 'pi']);
 
@@ -149,7 +149,7 @@ function randomSkill(random, at) {
 }
 
 /** Numbers from 0 to 1, the same for the same seed. */
-function openRandom(seed) {
+export function openRandom(seed) {
   let state = seed;
   return () => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -160,7 +160,7 @@ function openRandom(seed) {
 const ENTITIES = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'", '&amp;': '&' };
 
 /** The entries of the list in the requests of an agent. Without a description the text is empty. */
-function readCatalog(id, requests) {
+export function readCatalog(id, requests) {
   const texts = requests.flatMap(({ text }) => (text === '' ? [] : stringsIn(JSON.parse(text))));
   if (id === 'claude-code') {
     const list = texts.find((text) => text.includes('skills are available for use with the Skill tool:\n\n'));
@@ -191,7 +191,8 @@ function decode(text) {
   return text.replaceAll(/&(?:lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity]);
 }
 
-function stringsIn(value) {
+/** All strings in a JSON value. */
+export function stringsIn(value) {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }
