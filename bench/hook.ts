@@ -29,7 +29,9 @@ export async function benchHook({ project, dataDir, workDir }: Options): Promise
   const times = { resident: [] as number[], node: [] as number[], alone: [] as number[] };
   for (let run = 0; run < RUNS; run += 1) {
     times.resident.push(timed(many.ask));
-    times.node.push(timed(() => execFileSync(process.execPath, ['-e', '0'])));
+    times.node.push(
+      timed(() => execFileSync(process.execPath, ['-e', '0'], { env: { PATH: process.env['PATH'] ?? '' } })),
+    );
     times.alone.push(few.askAlone());
     // The process that each of these starts finds its folder gone and ends.
     await sleep(500);
