@@ -320,6 +320,14 @@ describe('what an engine is asked for', () => {
     expect(free.filter((name) => judged.has(name))).toEqual([]);
     expect(new Set(free).size).toBe(free.length);
   });
+
+  test('has a rule for calls that programs replace by older ones, for engines that do not know the default error', () => {
+    const { syscalls } = JSON.parse(seccompProfile()) as {
+      readonly syscalls: readonly { readonly names: readonly string[] }[];
+    };
+    const rule = { names: ['clone3', 'openat2'], action: 'SCMP_ACT_ERRNO', errnoRet: 38 };
+    expect(syscalls.filter(({ names }) => names.includes('clone3'))).toEqual([rule]);
+  });
 });
 
 describe('frames', () => {

@@ -1,4 +1,12 @@
-import { ALLOWED_CALLS, CHECKED_CALLS, ENOSYS, EPERM, REFUSED_CALLS, type Check } from '../seccomp/calls.ts';
+import {
+  ALLOWED_CALLS,
+  CHECKED_CALLS,
+  ENOSYS,
+  EPERM,
+  REFUSED_CALLS,
+  UNLISTED_CALLS,
+  type Check,
+} from '../seccomp/calls.ts';
 
 /** The list of calls in the format of engines: default profiles differ between versions, and allow set-user-id files and tracing. */
 
@@ -17,6 +25,7 @@ export function seccompProfile(): string {
     syscalls: [
       { names: ALLOWED_CALLS, action: ALLOW, args: [] },
       { names: REFUSED_CALLS, action: REFUSE, errnoRet: EPERM },
+      { names: UNLISTED_CALLS, action: REFUSE, errnoRet: ENOSYS },
       ...CHECKED_CALLS.flatMap(({ calls, allowedIf }) =>
         allowedIf.map((checks) => ({ names: calls, action: ALLOW, args: conditions(checks) })),
       ),

@@ -87,6 +87,9 @@ export const REFUSED_CALLS: readonly string[] = [
   ['open_by_handle_at', 'name_to_handle_at', 'lookup_dcookie'],
 ].flat();
 
+/** Calls without a rule that programs try first. Docker before version 23 does not know the error of calls without a rule. */
+export const UNLISTED_CALLS: readonly string[] = ['clone3', 'openat2'];
+
 /** Every `CLONE_NEW*` that `clone` takes; the low byte of its flags is a signal. */
 const NEW_NAMESPACE = 0x7e020000;
 /** `TIOCSTI` and `TIOCLINUX` inject input into a terminal, `TIOCSETD` loads line disciplines. */
