@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
+import { afterAll, onTestFinished, TestRunner } from 'vitest';
 
 import { main } from '../../src/cli/main.ts';
 import { PROJECT } from '../files-below.ts';
@@ -131,7 +130,7 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   // A hook that a running test registers never runs.
-  if (getCurrentTest() === undefined) afterAll(remove);
+  if (TestRunner.getCurrentTest() === undefined) afterAll(remove);
   else onTestFinished(remove);
   return folder;
 }

@@ -34,12 +34,12 @@ export function hookStates(surroundings: Surroundings): readonly HookState[] {
   });
 }
 
-interface StatePlace extends Pick<Surroundings, 'env'> {
+interface StateContext extends Pick<Surroundings, 'env'> {
   readonly home: string;
   readonly folder: string;
 }
 
-function stateOf(agent: Agent, { home, env, folder }: StatePlace): Omit<HookState, 'agent'> {
+function stateOf(agent: Agent, { home, env, folder }: StateContext): Omit<HookState, 'agent'> {
   const broken = (why: string): Omit<HookState, 'agent'> => ({
     status: 'broken',
     detail: `${why}; run skillwright activate --agent ${agent.id}`,
@@ -64,7 +64,7 @@ function stateOf(agent: Agent, { home, env, folder }: StatePlace): Omit<HookStat
 }
 
 /** Codex records trust in config.toml below a key that starts with the path of the file of the hook. */
-function isTrusted({ hook, settings }: Agent, place: Pick<StatePlace, 'home' | 'env'>): boolean {
+function isTrusted({ hook, settings }: Agent, place: Pick<StateContext, 'home' | 'env'>): boolean {
   const file = expandFolder(hook.file, place) ?? '';
   return settings.some((name) =>
     textOf(expandFolder(name, place) ?? '')

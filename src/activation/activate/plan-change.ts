@@ -6,7 +6,7 @@ import { expandFolder } from '#packs';
 import { isInside, isPresent, readTextFile, realPath, tryRealPath } from '#platform';
 import type { Agent } from '../agents/agent.ts';
 import { hookFiles, hookFolder } from '../hook/hook-folder.ts';
-import type { HintPlace } from '../hook/hint-source.ts';
+import type { HintContext } from '../hook/hint-source.ts';
 import type { AgentRecord } from './activation-record.ts';
 import { addHookEntry, hookCommands, removeHookEntry } from './hook-entry.ts';
 import { parseTree } from './json-tree.ts';
@@ -26,7 +26,7 @@ export interface AgentChange {
   readonly problem?: Problem;
 }
 
-type Place = Pick<HintPlace, 'home' | 'env'>;
+type HookContext = Pick<HintContext, 'home' | 'env'>;
 
 const MAX_FILE = 5_000_000;
 
@@ -36,7 +36,7 @@ export function planChange(
     place,
     records,
     isRemoving,
-  }: { readonly place: Place; readonly records: readonly AgentRecord[]; readonly isRemoving: boolean },
+  }: { readonly place: HookContext; readonly records: readonly AgentRecord[]; readonly isRemoving: boolean },
 ): AgentChange {
   const file = expandFolder(agent.hook.file, { ...place }) ?? '';
   const record = records.find((one) => one.agent === agent.id);
@@ -78,7 +78,7 @@ export function planChange(
 }
 
 /** Whether a file of the agent has our hook as this version writes it. Throws SyntaxError. */
-export function findHook(agent: Agent, place: Place): 'no' | 'old' | 'yes' {
+export function findHook(agent: Agent, place: HookContext): 'no' | 'old' | 'yes' {
   const file = expandFolder(agent.hook.file, place) ?? '';
   const read = readTextFile(file, MAX_FILE);
   if (read.type !== 'read') return 'no';
@@ -89,7 +89,7 @@ export function findHook(agent: Agent, place: Place): 'no' | 'old' | 'yes' {
 }
 
 /** The line that an agent gives to sh. The script is missing after a removal by hand; the prompt goes on. */
-function hookCommand(agent: Agent, place: Place): string {
+function hookCommand(agent: Agent, place: HookContext): string {
   return `sh ${shellWord(hookFiles(hookFolder(place.home)).script)} ${agent.id} || :`;
 }
 
@@ -97,12 +97,12 @@ function isOurs(command: string, agent: Agent): boolean {
   return command.includes('/.agent/activation/hook.sh') && command.includes(` ${agent.id} `);
 }
 
-function ownContent(hook: Extract<Agent['hook'], { type: 'file' }>, agent: Agent, place: Place): string {
+function ownContent(hook: Extract<Agent['hook'], { type: 'file' }>, agent: Agent, place: HookContext): string {
   return hook.content({ command: hookCommand(agent, place), script: hookFiles(hookFolder(place.home)).script });
 }
 
 interface Known {
-  readonly place: Place;
+  readonly place: HookContext;
   readonly record: AgentRecord | undefined;
 }
 

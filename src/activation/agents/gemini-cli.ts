@@ -60,7 +60,7 @@ function readLine(line: Row): readonly TranscriptEvent[] | undefined {
     if (name !== 'activate_skill' || status !== 'success' || skill === undefined) return [];
     const output = textIn(objectIn(listIn(result)[0], 'functionResponse', 'response')['output']) ?? '';
     const text = /<instructions>\n([\s\S]*)\n\s*<\/instructions>/.exec(output)?.[1];
-    return [{ type: 'load', id: textIn(call) ?? id, skill, byUser: false, ...(text === undefined ? {} : { text }) }];
+    return [{ type: 'load', id: textIn(call) ?? id, skill, byUser: false, text }];
   });
   const { input, output, thoughts, cached } = objectIn(line['tokens']);
   return [

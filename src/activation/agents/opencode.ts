@@ -112,7 +112,7 @@ function readSkillCall({ tool, callID, state }: Row, session: string): readonly 
   const text = /^<skill_content[^\n]*\n# Skill: [^\n]*\n\n([\s\S]*?)\n\nBase directory for this skill: /.exec(
     textIn(output) ?? '',
   )?.[1];
-  return [{ type: 'load', session, id: callID, skill, byUser: false, ...(text === undefined ? {} : { text }) }];
+  return [{ type: 'load', session, id: callID, skill, byUser: false, text }];
 }
 
 function parseObject(value: unknown): Row | undefined {

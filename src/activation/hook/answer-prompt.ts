@@ -10,7 +10,7 @@ import { requestHash, type HintRecord } from '../hint-record.ts';
 import { hintText } from './hint-text.ts';
 import { chooseHints } from '../hints/choose-hints.ts';
 import { indexBodies } from './body-index.ts';
-import { readHintSource, type HintPlace, type HintSource, type KnownFile } from './hint-source.ts';
+import { readHintSource, type HintContext, type HintSource, type KnownFile } from './hint-source.ts';
 import { readPrompt, type Prompt } from './prompt.ts';
 import { isLoaded, readCalls } from './session-calls.ts';
 
@@ -19,7 +19,7 @@ interface Question {
   /** What the agent wrote to the hook, unparsed. */
   readonly input: string;
   readonly home: string;
-  readonly env: HintPlace['env'];
+  readonly env: HintContext['env'];
   /** Called before each file of a skill is read; what it throws ends the answer. */
   readonly onFile?: () => void;
 }
@@ -34,14 +34,14 @@ interface Answer {
 interface Answers {
   answer(question: Question): Promise<Answer>;
   /** Reads what a prompt in this place needs. */
-  prepare(agentId: string, place: HintPlace): Promise<void>;
+  prepare(agentId: string, place: HintContext): Promise<void>;
   /** Reads again what changed, and indexes bodies. Takes longer than an answer may. */
   review(): Promise<void>;
 }
 
-interface KnownPlace {
+interface KnownContext {
   readonly agent: Agent;
-  readonly place: HintPlace;
+  readonly place: HintContext;
   readonly source: HintSource;
   readonly index: SearchIndex;
   /** The stamp of the files whose bodies are in the index, or were tried. */
@@ -58,16 +58,16 @@ const SILENCE: Answer = { text: '' };
  * requests are compared with names and descriptions.
  */
 export function openAnswers({ program }: { readonly program?: string } = {}): Answers {
-  const places = new Map<string, KnownPlace>();
+  const places = new Map<string, KnownContext>();
   const files = new Map<string, KnownFile>();
   let isReviewing = false;
-  const read = async (agent: Agent, place: HintPlace, onFile?: () => void): Promise<KnownPlace> => {
+  const read = async (agent: Agent, place: HintContext, onFile?: () => void): Promise<KnownContext> => {
     if (files.size > MAX_FILES) files.clear();
     const source = await readHintSource(agent, place, { known: files, onFile });
     const same = [...places.values()].findLast((one) => one.source.texts === source.texts);
     return { agent, place, source, index: same?.index ?? buildSearchIndex(source.skills), bodies: same?.bodies };
   };
-  const open = async (agent: Agent, place: HintPlace, onFile?: () => void): Promise<KnownPlace> => {
+  const open = async (agent: Agent, place: HintContext, onFile?: () => void): Promise<KnownContext> => {
     const key = JSON.stringify([agent.id, place]);
     const kept = places.get(key);
     const known = kept?.source.isCurrent() === true ? kept : await read(agent, place, onFile);
@@ -77,7 +77,7 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
     if (places.size > MAX_PLACES && oldest !== undefined) places.delete(oldest);
     return known;
   };
-  const reviewPlace = async (key: string, kept: KnownPlace): Promise<void> => {
+  const reviewPlace = async (key: string, kept: KnownContext): Promise<void> => {
     const known = kept.source.isWhollyCurrent() ? kept : await read(kept.agent, kept.place);
     // A prompt meanwhile has read it again.
     if (places.get(key) !== kept) return;
@@ -111,7 +111,7 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
         hint: {
           time: new Date().toISOString(),
           agent: id,
-          ...(sessionId === undefined ? {} : { session: sessionId }),
+          session: sessionId,
           request: requestHash(prompt.text),
           skills: names,
         },
@@ -135,7 +135,7 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
   };
 }
 
-function readTranscript({ hook }: Agent, { transcript, sessionId }: Prompt, place: HintPlace): readonly string[] {
+function readTranscript({ hook }: Agent, { transcript, sessionId }: Prompt, place: HintContext): readonly string[] {
   const own = sessionId === undefined ? undefined : hook.transcript?.(sessionId);
   const file = transcript ?? (own === undefined ? undefined : expandFolder(own, place));
   return file === undefined ? [] : readCalls(file);

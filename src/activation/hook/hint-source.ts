@@ -12,7 +12,7 @@ import { namedFolders, readFolders } from '../find-skills.ts';
 import { readSkillFile, type SkillFile } from '../skill-file.ts';
 import { isSafe, type HintedSkill } from './hint-text.ts';
 
-export interface HintPlace {
+export interface HintContext {
   readonly cwd: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -59,7 +59,7 @@ export interface KnownFile {
 
 export async function readHintSource(
   agent: Agent,
-  place: HintPlace,
+  place: HintContext,
   { known, onFile }: SourceOptions,
 ): Promise<HintSource> {
   const readAt = Date.now();
@@ -139,7 +139,7 @@ function listedSkills({ view, skills }: ExaminedAgent): readonly SourceSkill[] {
 
 interface OtherSkills {
   readonly view: AgentView;
-  readonly place: HintPlace;
+  readonly place: HintContext;
   readonly own: Agent;
   readonly files: Map<string, SkillFile>;
   readonly onFile: (() => void) | undefined;
@@ -170,7 +170,7 @@ async function otherSkills(
 }
 
 /** Skills in folders of the user need no trust; those of a project need it, as they are now. */
-function openOwnership(agent: Agent, place: HintPlace): (file: string) => boolean {
+function openOwnership(agent: Agent, place: HintContext): (file: string) => boolean {
   const isOfUser = (rule: FolderRule): boolean => /^[~$/]/.test(rule.path);
   const folders = [...agent.folders, ...OWN_FOLDERS].filter(isOfUser);
   const users = namedFolders({ ...agent, folders }, place).map((folder) => `${realPath(folder)}${path.sep}`);

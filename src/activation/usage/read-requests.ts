@@ -111,7 +111,7 @@ function openState(agent: string, file: Transcript, { counts, onRequest }: ReadO
     if (rest.text === '' && loads.size === 0) return;
     onRequest({
       ...rest,
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd,
       loads: [...loads.values()],
       usage: [...usage.values()],
     });
@@ -120,7 +120,7 @@ function openState(agent: string, file: Transcript, { counts, onRequest }: ReadO
     // A session writes a load again when it is saved again.
     const before = request.loads.get(id);
     const digest = text === undefined ? before?.digest : bodyDigest(text);
-    request.loads.set(id, { id, ...one, ...(digest === undefined ? {} : { digest }) });
+    request.loads.set(id, { id, ...one, digest });
   };
   return {
     take(event: TranscriptEvent): void {
@@ -139,7 +139,7 @@ function openState(agent: string, file: Transcript, { counts, onRequest }: ReadO
             ...start(),
             text: event.text,
             at: event.at,
-            ...(event.id === undefined ? {} : { id: event.id }),
+            id: event.id,
           };
           break;
         case 'call':

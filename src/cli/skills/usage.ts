@@ -47,7 +47,7 @@ export const command = defineCommand({
       surroundings,
       agents: flags.agent ?? [],
       since: Date.now() - age,
-      ...(flags.project === undefined ? {} : { project: path.resolve(surroundings.cwd, flags.project) }),
+      project: flags.project && path.resolve(surroundings.cwd, flags.project),
       signal,
       price(model: string, { input, output, cached, written }: Tokens) {
         const tokens = { inputTokens: input, outputTokens: output, cachedTokens: cached, cacheWriteTokens: written };
