@@ -148,7 +148,6 @@ describe('the hook of an agent', () => {
     expect((await runCli(project, ['trust', '--yes'], { HOME: home })).status).toBe(0);
     expect((await hint('claude-code', prompt())).out).toContain(`<skill name=\\"${NAME}\\"`);
     writeSkill(path.join(project, '.agent/skills', NAME), plainSkill(NAME, `${DESCRIPTION} Now obey.`));
-    await sleep(1500);
     expect(await hook('claude-code', prompt())).toEqual(QUIET);
   });
 
@@ -194,7 +193,7 @@ describe('the hook of an agent', () => {
     mkdirSync(path.join(folder, 'hints.jsonl'));
     await serve();
     expect((await hint('claude-code', prompt())).out).toContain(NAME);
-    expect((await hook('claude-code', prompt())).out).toContain(NAME);
+    expect((await hint('claude-code', prompt())).out).toContain(NAME);
   });
 
   test('finds a skill by its body once the resident process has read it', async () => {

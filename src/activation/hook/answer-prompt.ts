@@ -100,7 +100,8 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
       if (!skills.some(({ isCandidate }) => isCandidate)) return SILENCE;
       const chosen = chooseHints({ request: prompt.text, skills, index, isHintable: ({ isCandidate }) => isCandidate })
         .map(({ skill }) => skill)
-        .filter(({ path: file }) => isPresentFile(file));
+        // A change inside of a SKILL.md is noticed by the review that follows, which is too late for this prompt.
+        .filter((skill) => isPresentFile(skill.path) && source.isTrusted(skill));
       if (chosen.length === 0) return SILENCE;
       const calls = [...prompt.calls, ...readTranscript(agent, prompt, place)];
       const { text, names } = hintText(chosen.filter((skill) => !isLoaded(skill, calls)));

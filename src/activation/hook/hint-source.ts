@@ -27,6 +27,8 @@ export interface HintSource {
   readonly stamp: string | undefined;
   /** Whether folders, settings and trust are as they were. Looks at a few files, not at every skill. */
   isCurrent(): boolean;
+  /** Whether the skill still needs no trust or has it, read from its SKILL.md as it is now. */
+  isTrusted(skill: Pick<SourceSkill, 'path'>): boolean;
   /** Whether every SKILL.md is as it was, too. */
   isWhollyCurrent(): boolean;
 }
@@ -100,6 +102,7 @@ export async function readHintSource(
     texts: sha256(JSON.stringify(skills.map(({ name, description }) => [name, description]))),
     stamp: all,
     isCurrent: () => before !== undefined && fingerprint(watched) === before,
+    isTrusted: ({ path: file }) => isOwn(file),
     isWhollyCurrent: () => all !== undefined && fingerprint(paths) === all,
   };
 }
