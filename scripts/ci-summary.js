@@ -1,5 +1,6 @@
 // Prints the end of the log of CI from the reports in a folder: what was skipped on which machine, each failure, and as the last line the
-// sum of all runs: "N passed, N failed". A test that was skipped in every run is a failure.
+// sum of all runs: "N passed, N failed". A test that was skipped in every run is a failure. A failure is called unstable, and does not fail
+// CI, if every test of its file passed in a second run of that file alone.
 // Arguments: the folder, and the exit code of the commands that wrote the reports. Exit code 1: something failed.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,11 +19,25 @@ const ELSEWHERE = [
 ];
 
 const [folder, status] = process.argv.slice(2);
-const reports = fs.readdirSync(folder).map((name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')));
-const failures = reports.flatMap(({ state, failures: found }) =>
-  found.map((failure) => ({ ...failure, name: state === '' ? failure.name : `${state}: ${failure.name}` })),
+const written = fs.readdirSync(folder).map((name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')));
+const reports = written.filter(({ again }) => !again);
+const passedAlone = ({ state }, { file }) =>
+  written.some(
+    (second) =>
+      second.again &&
+      second.state === state &&
+      second.passed.some((id) => id.startsWith(`${file} > `)) &&
+      second.failures.every((failure) => failure.file !== file && failure.file !== ''),
+  );
+const found = reports.flatMap((report) =>
+  report.failures.map((failure) => ({
+    ...failure,
+    name: report.state === '' ? failure.name : `${report.state}: ${failure.name}`,
+    isUnstable: passedAlone(report, failure),
+  })),
 );
-const passed = new Set(reports.flatMap((report) => report.passed));
+const failures = found.filter(({ isUnstable }) => !isUnstable);
+const passed = new Set(written.flatMap((report) => report.passed));
 
 /** Tests that passed nowhere although nobody said that they need another machine. */
 const neverRun = new Map(
@@ -40,9 +55,13 @@ if (failures.length === 0 && (status !== '0' || reports.length === 0))
     error: `exit code ${status}, and no report names a failure`,
   });
 
-for (const { name, file, error } of failures) {
+const unstable = found.filter(({ isUnstable }) => isUnstable);
+for (const { name, file, error, isUnstable } of [...unstable, ...failures]) {
   const lines = stripVTControlCharacters(error).split('\n').slice(0, ERROR_LINES);
-  console.log(`\nFAILED  ${name}${file === '' ? '' : `  (${file})`}\n${lines.map((line) => `    ${line}`).join('\n')}`);
+  const verdict = isUnstable ? 'UNSTABLE, passed in a second run of its file:' : 'FAILED ';
+  console.log(
+    `\n${verdict} ${name}${file === '' ? '' : `  (${file})`}\n${lines.map((line) => `    ${line}`).join('\n')}`,
+  );
 }
 for (const { state, passed: ran, skipped } of reports.filter((report) => report.state !== '')) {
   console.log(`\n${state}: ${ran.length} passed, ${skipped.length} skipped`);
@@ -54,6 +73,6 @@ for (const { state, passed: ran, skipped } of reports.filter((report) => report.
   for (const [missing, tests] of [...counts].toSorted(([, a], [, b]) => b - a))
     console.log(`  ${String(tests).padStart(4)}  need ${missing}`);
 }
-const total = reports.reduce((sum, report) => sum + report.passed.length, 0);
+const total = reports.reduce((sum, report) => sum + report.passed.length, unstable.length);
 console.log(`\n${total} passed, ${failures.length} failed`);
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -9,6 +9,7 @@ import { scratch } from './skills/registry/support.ts';
 
 interface Report {
   readonly state: string;
+  readonly again?: boolean;
   readonly passed: readonly string[];
   readonly skipped: readonly { readonly id: string; readonly missing: string }[];
   readonly failures: readonly { readonly name: string; readonly file: string; readonly error: string }[];
@@ -70,5 +71,39 @@ describe('the end of the log of CI', () => {
       status: 1,
       out: expect.stringMatching(/a command ended early[^]*1 passed, 1 failed\n$/),
     });
+  });
+
+  test('calls a failure unstable if its file passes alone on the same machine', () => {
+    const failure = { name: 'x > y', file: 'test/x.test.ts', error: 'Error: z' };
+    const first = { state: 'bare', passed: ['test/a.test.ts > b'], failures: [failure] };
+    const alone = { state: 'bare', again: true, passed: ['test/x.test.ts > x > y', 'test/x.test.ts > x > w'] };
+    expect(summary([first, alone])).toEqual({
+      status: 0,
+      out:
+        '\nUNSTABLE, passed in a second run of its file: bare: x > y  (test/x.test.ts)\n    Error: z\n' +
+        '\nbare: 1 passed, 0 skipped\n\n2 passed, 0 failed\n',
+    });
+    const others: readonly Partial<Report>[] = [
+      { ...alone, state: 'complete' },
+      { ...alone, passed: ['test/a.test.ts > b'] },
+      { ...alone, failures: [{ ...failure, name: 'x > w' }] },
+      { ...alone, failures: [{ name: 'error outside of tests', file: '', error: 'Error' }] },
+    ];
+    expect(others.map((second) => summary([first, second], 1).status)).toEqual([1, 1, 1, 1]);
+  });
+
+  test('runs the files that failed again, unless a second run cannot help', () => {
+    const failedFiles = (files: readonly string[]) => {
+      const folder = scratch();
+      const failures = files.map((file) => ({ file }));
+      writeFileSync(path.join(folder, '1.json'), JSON.stringify({ state: 'bare', failures }));
+      writeFileSync(path.join(folder, '2.json'), JSON.stringify({ state: 'complete', failures: [{ file: 'other' }] }));
+      const script = path.join(PROJECT, 'scripts/failed-files.js');
+      const { status, stdout } = spawnSync(process.execPath, [script, folder, 'bare'], { encoding: 'utf8' });
+      return { status, stdout };
+    };
+    expect(failedFiles(['a', 'b', 'a'])).toEqual({ status: 0, stdout: 'a b\n' });
+    for (const files of [[], ['a', ''], ['a', 'b', 'c', 'd', 'e', 'f']])
+      expect(failedFiles(files)).toEqual({ status: 1, stdout: '' });
   });
 });

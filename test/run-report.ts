@@ -23,6 +23,7 @@ export function runReport(folder: string): Reporter {
       const report = {
         // .ci/run says on which machine.
         state: process.env['TEST_REPORT_STATE'] ?? '',
+        again: process.env['TEST_REPORT_AGAIN'] !== undefined,
         passed: testsOf('passed').map(({ id }) => id),
         skipped: testsOf('skipped').map(({ id, test }) => ({ id, missing: missingFor(test) })),
         failures: [

@@ -107,7 +107,7 @@ describe('faults of a fleet', { ...needs('postgresql'), timeout: 240_000 }, () =
       });
       const { run } = await admin.submit({ request: 'between dequeue and claim' });
       expect(await admin.wait(run)).toMatchObject({ state: 'ended', outcome: 'done', answer: 'Here.' });
-      expect(talk).toContain('no heartbeat');
+      await until(() => talk.includes('no heartbeat'));
     },
   );
 
