@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { serveHooks } from '../../src/activation/hook/resident.ts';
 import { plainSkill, writeSkill } from '../activation/odd-skills.ts';
 import { PROJECT } from '../files-below.ts';
+import { needs } from '../needs.ts';
 import { runCli } from './run-cli.ts';
 
 const PROGRAM = path.join(PROJECT, 'dist/command/hook.js');
@@ -47,8 +48,8 @@ beforeEach(() => {
 afterEach(async () => {
   await end?.();
   end = undefined;
-  // A resident process that a hook started ends when its folder is gone; its socket tells it.
-  rmSync(top, { recursive: true, force: true });
+  // A resident process that a hook started ends when its folder is gone; until then it may write into it.
+  rmSync(top, { recursive: true, force: true, maxRetries: 20 });
 });
 
 const activate = async (...words: readonly string[]) =>
@@ -74,7 +75,7 @@ async function hook(
   input: unknown,
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<HookAnswer> {
-  const child = spawn('sh', [path.join(folder, 'hook.sh'), agent], {
+  const child = spawn('/bin/sh', [path.join(folder, 'hook.sh'), agent], {
     cwd: project,
     env: { PATH: process.env['PATH'], HOME: home, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -96,7 +97,15 @@ async function hint(agent: string, input: unknown): Promise<HookAnswer> {
 
 const prompt = (text = PROMPT, more: object = {}) => ({ session_id: 's', cwd: project, prompt: text, ...more });
 const QUIET: HookAnswer = { status: 0, out: '' };
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
+
+/** A search path with what the script of the hook needs, but without curl. */
+function pathWithoutCurl(): string {
+  const bin = path.join(top, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const found = (process.env['PATH'] ?? '').split(':').map((one) => path.join(one, 'cat'));
+  symlinkSync(found.find((file) => existsSync(file)) ?? '', path.join(bin, 'cat'));
+  return bin;
+}
 
 describe('the hook of an agent', () => {
   test('adds the skill that fits in the shape of each agent, and nothing to other prompts', async () => {
@@ -250,7 +259,7 @@ describe('the hook of an agent', () => {
     expect(out).toMatch(/claude-code: broken; other users have access to/);
   });
 
-  test.runIf(process.getuid?.() === 0)('asks no process behind a socket or folder of another user', async () => {
+  test('asks no process behind a socket or folder of another user', needs('root'), async () => {
     const { chownSync } = await import('node:fs');
     await activate('--agent', 'claude-code');
     await serve();
@@ -260,18 +269,24 @@ describe('the hook of an agent', () => {
     chownSync(folder, 0, 0);
   });
 
-  test.runIf(hasCurl)('gives up on a resident process that does not answer, and says so in doctor', async () => {
+  test('gives up on a resident process that does not answer, and says so in doctor', needs('curl'), async () =>
+    giveUp({}),
+  );
+
+  test('gives up on it without curl too', async () => giveUp({ PATH: pathWithoutCurl() }));
+
+  async function giveUp(env: Readonly<Record<string, string>>): Promise<void> {
     await activate('--agent', 'claude-code');
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(path.join(folder, 'socket'), resolve));
-    const answer = await hook('claude-code', prompt());
+    const answer = await hook('claude-code', prompt(), env);
     silent.close();
     expect(answer).toEqual(QUIET);
     const { out } = await runCli(project, ['doctor', '--no-probe'], { HOME: home });
     expect(out.replaceAll(/\s+/g, ' ')).toMatch(
       /claude-code: active; last hook without an answer, .* ago: the resident process gave no answer within 300 ms/,
     );
-  });
+  }
 
   test('one resident process serves after a stale socket, and a second one ends', async () => {
     await activate('--agent', 'claude-code');

@@ -1,8 +1,8 @@
 /** The folder of the hook: its script, the socket of the resident process, and what was changed in files of agents. */
-import { lstatSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { quietly, readPrivateFile } from '#platform';
+import { quietly, readPrivateFile, writeFileAtomically } from '#platform';
 
 export const DEADLINE_MS = 300;
 
@@ -40,9 +40,9 @@ export function checkFolder(folder: string): string | undefined {
   return (stats.mode & 0o077) === 0 ? undefined : `other users have access to ${folder}`;
 }
 
-/** For `doctor`. A full disk is no reason to fail. */
+/** For `doctor`, which may read while hooks and the resident process write. A full disk is no reason to fail. */
 export function noteFailure(folder: string, text: string): void {
-  quietly(() => writeFileSync(hookFiles(folder).failure, `${text}\n`, { mode: 0o600 }));
+  quietly(() => writeFileAtomically(hookFiles(folder).failure, Buffer.from(`${text}\n`, 'utf8'), { mode: 0o600 }));
 }
 
 export function readFailure(folder: string): { readonly text: string; readonly at: Date } | undefined {

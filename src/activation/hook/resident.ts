@@ -30,8 +30,10 @@ interface ResidentOptions {
 
 /** Serves until it is idle. Resolves at once if another process serves already or the folder is not safe. */
 export async function serveHooks({ folder, home, program, idleMs = IDLE_MS, first }: ResidentOptions): Promise<void> {
+  // doctor reports it for the agent whose hook started this process.
+  const note = (problem: string): void => noteFailure(folder, `${first?.agent ?? 'hook'}: ${problem}`);
   const problem = checkFolder(folder);
-  if (problem !== undefined) return noteFailure(folder, problem);
+  if (problem !== undefined) return note(problem);
   const { socket } = hookFiles(folder);
   const server = createServer({ requestTimeout: 5000 });
   // Two hooks may start a process at once; the lock decides which one serves.
@@ -43,7 +45,7 @@ export async function serveHooks({ folder, home, program, idleMs = IDLE_MS, firs
     await listen(server, socket);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return noteFailure(folder, `the resident process cannot listen on ${socket} (${error.code})`);
+    return note(`the resident process cannot listen on ${socket} (${error.code})`);
   } finally {
     lock.release();
   }

@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { quietly } from '#platform';
+import { AGENTS } from '../agents/agents.ts';
 import { keepHint } from '../hint-record.ts';
 import { openAnswers } from './answer-prompt.ts';
 import { indexInThread } from './body-index.ts';
@@ -47,7 +48,9 @@ async function answerOnce(host: NodeJS.Process, { agent, folder, home, program }
     host.stdout.write(served);
     return;
   }
-  startResident(host, [program, SERVE, folder, agent, readPrompt(input)?.cwd ?? '']);
+  const prompt = readPrompt(input);
+  if (prompt === undefined || !AGENTS.some(({ id }) => id === agent)) return;
+  startResident(host, [program, SERVE, folder, agent, prompt.cwd]);
   const checkTime = (): void => {
     if (host.uptime() * 1000 > DEADLINE_MS) throw new Error(`no answer within ${String(DEADLINE_MS)} ms`);
   };
