@@ -1,13 +1,13 @@
 // Bundles the command line with esbuild, after tsc has compiled the library. Commands stay separate chunks, loaded when they are named.
 // The chunks are CommonJS, because an empty ES module alone makes Node start a quarter slower.
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build, transform } from 'esbuild';
 
 import { doors } from './doors.js';
+import { isInstalled, writeNotices } from './packages.js';
 
 const project = (file) => fileURLToPath(new URL(`../${file}`, import.meta.url));
 const directory = project('dist/command');
@@ -28,10 +28,6 @@ const options = {
 };
 const commonJs = { format: 'cjs', define: { 'import.meta.dirname': '__dirname' } };
 
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(project('package.json'), 'utf8'));
-const installed = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
-const packageOf = (name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/');
-
 /**
  * Packages that the user installs stay outside, except `yaml` and those without a CommonJS build: not every supported Node can `require`
  * an ES module. What the bundled packages need themselves is bundled as well.
@@ -46,7 +42,7 @@ const packages = {
       // Its build for Node is 70 CommonJS files, which take 30 ms to load. The other build is the same code as ES modules.
       if (name === 'yaml') return { path: project('node_modules/yaml/browser/dist/index.js') };
       if (bundled.test(name)) return { path: fileURLToPath(import.meta.resolve(name)) };
-      return isBuiltin(name) || installed.has(packageOf(name)) ? { external: true } : undefined;
+      return isInstalled(name) ? { external: true } : undefined;
     });
   },
 };
@@ -74,7 +70,7 @@ const chunkEntry = {
 
 /** esbuild splits only ES modules, so each chunk is converted afterwards. */
 async function buildChunks() {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...options,
     entryPoints: { start: 'src/cli/start.ts' },
     inject: ['scripts/shared-chunk.js'],
@@ -84,7 +80,9 @@ async function buildChunks() {
     format: 'esm',
     plugins: [doors, nodePath, packages],
     write: false,
+    metafile: true,
   });
+  writeNotices(metafile.inputs);
   await Promise.all(
     outputFiles.map(async (file) => {
       const { code } = await transform(file.text, {

@@ -9,6 +9,7 @@ import { build } from 'esbuild';
 
 import { argumentTypes } from './argument-types.js';
 import { doorFile, doors as partDoors } from './doors.js';
+import { isInstalled } from './packages.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const { exports } = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'));
@@ -48,12 +49,20 @@ const options = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  packages: 'external',
   // `sideEffects: false` in package.json would drop the imports that loaders add.
   ignoreAnnotations: true,
   chunkNames: 'chunk-[hash]',
   legalComments: 'none',
   logLevel: 'warning',
+};
+
+const packages = {
+  name: 'packages',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./#]/ }, ({ kind, path: name }) =>
+      kind !== 'entry-point' && isInstalled(name) ? { external: true } : undefined,
+    );
+  },
 };
 
 /** Replaces each entry point and each file that is imported lazily by a module that exports the same and imports the files of `added`. */
@@ -156,8 +165,8 @@ function wasteOf(a, b, exact) {
 
 const { metafile } = await build({
   ...options,
-  plugins: [loaders(new Map()), partDoors],
+  plugins: [loaders(new Map()), partDoors, packages],
   metafile: true,
   write: false,
 });
-await build({ ...options, plugins: [loaders(filesToAdd(metafile.inputs)), partDoors] });
+await build({ ...options, plugins: [loaders(filesToAdd(metafile.inputs)), partDoors, packages] });

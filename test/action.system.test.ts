@@ -126,19 +126,9 @@ describe('action.yml', () => {
     expect([...used].map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('installs the library of the model that it is given', async () => {
-    const { run } = checkout({});
-    const installed = async (model: string): Promise<string> => (await run('install', { model, version: '1.2.3' })).out;
-    const always = 'install --global --no-audit --no-fund skillwright@1.2.3';
-    expect(
-      await Promise.all(['', 'rules', 'anthropic/claude-sonnet-5-5', 'openai', 'ollama/qwen3'].map(installed)),
-    ).toEqual([
-      `${always}\n`,
-      `${always}\n`,
-      `${always} @ai-sdk/anthropic@3\n`,
-      `${always} @ai-sdk/openai@3\n`,
-      `${always} @ai-sdk/openai-compatible@2\n`,
-    ]);
+  test('installs the version that it is given', async () => {
+    const { out } = await checkout({}).run('install', { version: '1.2.3' });
+    expect(out).toBe('install --global --no-audit --no-fund skillwright@1.2.3\n');
   });
 
   test('checks, scans, evaluates and packs good skills', async () => {

@@ -10,11 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { isBuiltin } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { removeTree } from '../src/platform/fs/remove-tree.ts';
 import { build } from 'esbuild';
 
@@ -230,20 +231,28 @@ describe('without the optional packages', () => {
     expect(ended).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  test('a model of a vendor is refused with the command that installs its package', async () => {
-    const env = { HOME: path.join(folder, 'home'), ANTHROPIC_API_KEY: 'none' };
-    const { status, stdout, stderr } = await node([command, 'run', '--json', 'hello'], env);
-    expect([status, JSON.parse(stdout)]).toMatchObject([
-      4,
-      {
-        error: {
-          code: 'package/missing',
-          message: 'the package @ai-sdk/anthropic is not installed; it is needed for Anthropic models',
-          hint: 'install it beside skillwright: npm install @ai-sdk/anthropic@3',
-        },
-      },
-    ]);
-    expect(stderr).toContain('npm install @ai-sdk/anthropic@3');
+  test.each([
+    { model: 'anthropic', variable: 'ANTHROPIC', request: 'POST /v1/messages' },
+    { model: 'openai', variable: 'OPENAI', request: 'POST /responses' },
+    { model: 'openai-compatible/m', variable: 'OPENAI', request: 'POST /chat/completions' },
+  ])('the library of $model comes with the command: a key is enough', async ({ model, variable, request }) => {
+    const requests: string[] = [];
+    const server = createServer((incoming, answer) => {
+      requests.push(`${incoming.method ?? ''} ${incoming.url ?? ''}`);
+      answer.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"wrong key"}}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const env = {
+      HOME: path.join(folder, 'home'),
+      [`${variable}_API_KEY`]: 'none',
+      [`${variable}_BASE_URL`]: `http://127.0.0.1:${String(port)}`,
+    };
+    const { stdout } = await node([command, 'run', '--json', '--model', model, 'hello'], env);
+    expect(stdout).toContain('the server answered 401');
+    expect(new Set(requests)).toEqual(new Set([request]));
   });
 
   test('skillwright mcp answers, and ends when its client closes the connection', async () => {

@@ -201,8 +201,7 @@ export interface OpenModelOptions extends ReachOptions {
 
 /**
  * Opens the model that the settings name. Sends no request, unless no model is named and the server has to be asked for its models.
- * Throws `model/unavailable` for an unknown provider, a missing key or an unreachable server, `input/invalid` for an invalid base URL,
- * and `package/missing` if the vendor's library is not installed.
+ * Throws `model/unavailable` for an unknown provider, a missing key or an unreachable server, and `input/invalid` for an invalid base URL.
  */
 export async function openModel(settings: ModelSettings, options: OpenModelOptions = {}): Promise<Model> {
   const provider = readProvider(settings.provider);

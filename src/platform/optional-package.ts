@@ -6,10 +6,6 @@ import { SkillError } from '#core';
 
 /** What to install for each one. The ranges are those of `peerDependencies` in package.json. */
 export const OPTIONAL_PACKAGES = {
-  '@ai-sdk/anthropic': { version: '3', use: 'Anthropic models' },
-  '@ai-sdk/openai': { version: '3', use: 'OpenAI models' },
-  '@ai-sdk/google': { version: '3', use: 'Google models' },
-  '@ai-sdk/openai-compatible': { version: '2', use: 'models of local and OpenAI-compatible servers' },
   '@modelcontextprotocol/server': { version: '2', use: 'an MCP server' },
   '@modelcontextprotocol/client': { version: '2', use: 'connections to MCP servers' },
   '@dbos-inc/dbos-sdk': { version: '5', use: 'runs on PostgreSQL' },

@@ -8,26 +8,32 @@ import { installCommand, loadOptional } from '../../src/platform/optional-packag
 const notFound = (code: string, message: string): Error => Object.assign(new Error(message), { code });
 
 test.each([
-  ['ERR_MODULE_NOT_FOUND', `Cannot find package '@ai-sdk/openai' imported from /a/b.js`],
-  ['MODULE_NOT_FOUND', `Cannot find module '@ai-sdk/openai'\nRequire stack:\n- /a/b.js`],
-  ['ERR_MODULE_NOT_FOUND', `Cannot find package '@ai-sdk/openai/internal' imported from /a/b.js`],
+  ['ERR_MODULE_NOT_FOUND', `Cannot find package '@modelcontextprotocol/client' imported from /a/b.js`],
+  ['MODULE_NOT_FOUND', `Cannot find module '@modelcontextprotocol/client'\nRequire stack:\n- /a/b.js`],
+  ['ERR_MODULE_NOT_FOUND', `Cannot find package '@modelcontextprotocol/client/internal' imported from /a/b.js`],
 ])('a package that is not installed is named with the command that installs it: %s', async (code, message) => {
-  const missing = loadOptional('@ai-sdk/openai', () => Promise.reject(notFound(code, message)));
+  const missing = loadOptional('@modelcontextprotocol/client', () => Promise.reject(notFound(code, message)));
   await expect(missing).rejects.toMatchObject({
     code: 'package/missing',
-    message: 'the package @ai-sdk/openai is not installed; it is needed for OpenAI models',
-    hint: 'install it beside skillwright: npm install @ai-sdk/openai@3',
-    data: { package: '@ai-sdk/openai', install: 'npm install @ai-sdk/openai@3' },
+    message: 'the package @modelcontextprotocol/client is not installed; it is needed for connections to MCP servers',
+    hint: 'install it beside skillwright: npm install @modelcontextprotocol/client@2',
+    data: { package: '@modelcontextprotocol/client', install: 'npm install @modelcontextprotocol/client@2' },
   });
 });
 
 test.each([
-  notFound('ERR_MODULE_NOT_FOUND', `Cannot find package 'zod' imported from /a/node_modules/@ai-sdk/openai/index.js`),
-  notFound('MODULE_NOT_FOUND', `Cannot find module 'zod'\nRequire stack:\n- /a/'@ai-sdk/openai'/index.js`),
-  notFound('ERR_OTHER', `Cannot find package '@ai-sdk/openai'`),
+  notFound(
+    'ERR_MODULE_NOT_FOUND',
+    `Cannot find package 'zod' imported from /a/node_modules/@modelcontextprotocol/client/index.js`,
+  ),
+  notFound(
+    'MODULE_NOT_FOUND',
+    `Cannot find module 'zod'\nRequire stack:\n- /a/'@modelcontextprotocol/client'/index.js`,
+  ),
+  notFound('ERR_OTHER', `Cannot find package '@modelcontextprotocol/client'`),
   new SyntaxError('Unexpected token'),
 ])('another problem of an installed package is thrown as it is: %s', async (problem) => {
-  await expect(loadOptional('@ai-sdk/openai', () => Promise.reject(problem))).rejects.toBe(problem);
+  await expect(loadOptional('@modelcontextprotocol/client', () => Promise.reject(problem))).rejects.toBe(problem);
 });
 
 test('the command fits the way skillwright was installed', () => {

@@ -1,6 +1,5 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 
-import { loadOptional } from '#platform';
 import type { VendorName } from '../providers.ts';
 
 interface Connection {
@@ -18,28 +17,25 @@ export type Connect = (connection: Connection) => LanguageModelV3;
 /** The key under which the library for compatible servers reads its options. */
 export const COMPATIBLE = 'openaiCompatible';
 
-/** The libraries of the vendors, which the user installs. Everything that they would read from the environment is passed explicitly. */
+/** The libraries of the vendors, each a chunk of its own. Everything that they would read from the environment is passed explicitly. */
 export const CONNECTIONS: Readonly<Record<VendorName | typeof COMPATIBLE, () => Promise<Connect>>> = {
   anthropic: async () => {
-    const { createAnthropic } = await loadOptional('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'));
+    const { createAnthropic } = await import('@ai-sdk/anthropic');
     return ({ model, baseUrl, ...rest }) =>
       createAnthropic({ ...rest, baseURL: baseUrl, headers: { ...rest.headers } })(model);
   },
   openai: async () => {
-    const { createOpenAI } = await loadOptional('@ai-sdk/openai', () => import('@ai-sdk/openai'));
+    const { createOpenAI } = await import('@ai-sdk/openai');
     return ({ model, baseUrl, ...rest }) =>
       createOpenAI({ ...rest, baseURL: baseUrl, headers: { ...rest.headers } }).responses(model);
   },
   google: async () => {
-    const { createGoogleGenerativeAI } = await loadOptional('@ai-sdk/google', () => import('@ai-sdk/google'));
+    const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
     return ({ model, baseUrl, ...rest }) =>
       createGoogleGenerativeAI({ ...rest, baseURL: baseUrl, headers: { ...rest.headers } })(model);
   },
   [COMPATIBLE]: async () => {
-    const { createOpenAICompatible } = await loadOptional(
-      '@ai-sdk/openai-compatible',
-      () => import('@ai-sdk/openai-compatible'),
-    );
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     return ({ model, baseUrl, apiKey, headers, fetch, hasSchemas }) =>
       createOpenAICompatible({
         name: COMPATIBLE,

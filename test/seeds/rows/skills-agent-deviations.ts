@@ -39,10 +39,10 @@ export const DEVIATES: readonly SeedRow[] = [
   {
     id: 'D.6',
     says: 'adapters speak HTTP without a third-party library',
-    test: 'test/package.system.test.ts: a model of a vendor is refused with the command that installs its package',
+    test: 'test/package.system.test.ts: the library of $model comes with the command: a key is enough',
     deviation: {
       sentence: '通过 HTTP 适配 OpenAI-compatible 或 Anthropic（不引入第三方库）',
-      ours: 'the package of the provider is installed beside Skillwright; the providers are to come with the package',
+      ours: 'the libraries of the vendors are bundled into the package; nothing is installed beside it',
       why: 'the providers change their protocols, and their packages follow',
       restoredBy: [],
     },
