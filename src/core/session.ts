@@ -84,6 +84,8 @@ export interface SessionState {
   readonly turn: number;
   /** Least recently used first. */
   readonly loaded: readonly LoadedSkill[];
+  /** Dropped for newer ones while their instructions stay in the conversation: their rules go on restricting. */
+  readonly displaced?: readonly LoadedSkill[];
   /** How often each kind of failure occurred in this turn, since its action last succeeded. */
   readonly failures: Readonly<Record<string, number>>;
   /** Kinds of failures since the last request to the model; absent if the loop does not report its requests. */
@@ -117,11 +119,11 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
   switch (event.type) {
     case 'turn-start': {
       const { endedBy: _, ...rest } = state;
-      const loaded = state.loaded.filter(({ lifetime }) => lifetime === 'session');
-      return { ...rest, turn: state.turn + 1, loaded, failures: {} };
+      const left = keepLoaded(rest, ({ lifetime }) => lifetime === 'session');
+      return { ...left, turn: state.turn + 1, failures: {} };
     }
     case 'request-start':
-      return { ...state, failedInRequest: [], loaded: state.loaded.filter(({ lifetime }) => lifetime !== 'once') };
+      return { ...keepLoaded(state, ({ lifetime }) => lifetime !== 'once'), failedInRequest: [] };
     case 'skill-load': {
       const before = findLoaded(state, event.skill.id);
       const { type: _, ...load } = event;
@@ -129,7 +131,7 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
       const isKnown = before?.digest === load.digest && before.isPreloaded !== true;
       const isPreloaded = load.isPreloaded === true && !isKnown ? true : undefined;
       const loaded = [...others(state, load.skill.id), { ...load, isPreloaded, documents, digests, repeats: 0 }];
-      return { ...state, loaded: loaded.slice(-state.settings.maxLoaded) };
+      return displaceOldest(state, loaded, load.skill.id);
     }
     case 'skill-repeat':
       return used(state, event.skill, ({ repeats }) => ({ repeats: repeats + 1 }));
@@ -166,8 +168,25 @@ function nextState(state: SessionState, event: Exclude<SessionEvent, { type: 'se
       return { ...failed, endedBy: { action, code, isVaried: most === VARIED_FAILURES ? true : undefined } };
     }
     case 'session-compact':
-      return { ...state, loaded: state.loaded.filter(({ skill }) => event.kept.includes(skill.id)) };
+      return keepLoaded(state, ({ skill }) => event.kept.includes(skill.id));
   }
+}
+
+function keepLoaded(state: SessionState, isKept: (loaded: LoadedSkill) => boolean): SessionState {
+  return withDisplaced({ ...state, loaded: state.loaded.filter(isKept) }, state.displaced?.filter(isKept));
+}
+
+/** A system message loses the instructions of the skills above the limit. Tool results keep them. */
+function displaceOldest(state: SessionState, loaded: readonly LoadedSkill[], newest: string): SessionState {
+  const { maxLoaded, placement } = state.settings;
+  const before = state.displaced?.filter(({ skill }) => skill.id !== newest) ?? [];
+  const displaced = placement === 'system' ? [] : [...before, ...loaded.slice(0, -maxLoaded)];
+  return withDisplaced({ ...state, loaded: loaded.slice(-maxLoaded) }, displaced);
+}
+
+function withDisplaced(before: SessionState, displaced: SessionState['displaced'] = []): SessionState {
+  const { displaced: _, ...state } = before;
+  return displaced.length === 0 ? state : { ...state, displaced };
 }
 
 interface FailureKind {

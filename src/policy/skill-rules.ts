@@ -9,7 +9,10 @@ const NOTHING_ELSE: Readonly<Record<Decision['risk'], Decision['effect']>> = {
   high: 'deny',
 };
 
-/** Each skill narrows the policy by its `disallowed-tools`, and by its `allowed-tools` if these are used as a restriction. */
+/**
+ * Each skill narrows the policy by its `disallowed-tools`, and by its `allowed-tools` if these are used as a restriction. `restricting`
+ * are skills that grant nothing.
+ */
 export function policyWithSkills(
   {
     policy,
@@ -19,10 +22,11 @@ export function policyWithSkills(
     readonly allowedTools: NonNullable<NonNullable<Config['policy']>['allowed_tools']>;
   },
   skills: readonly Pick<SkillEntry, 'id' | 'controls'>[],
+  restricting: readonly Pick<SkillEntry, 'id' | 'controls'>[] = [],
 ): Policy {
   const isRestricting = use === 'restrict' || use === 'both';
   const isGranting = use === 'grant' || use === 'both';
-  const layers = skills.flatMap(({ id, controls: { allowedTools, disallowedTools } }) => {
+  const layers = [...skills, ...restricting].flatMap(({ id, controls: { allowedTools, disallowedTools } }) => {
     const stated = { allowedTools: isRestricting ? allowedTools : undefined, disallowedTools };
     return stated.allowedTools === undefined && disallowedTools === undefined ? [] : [skillLayer(id, stated)];
   });

@@ -11,7 +11,7 @@ import type {
 } from '#core';
 import type { Redactor } from '#journal';
 import type { openTreeDigests } from '#platform';
-import type { Policy, RunAnswers } from '#policy';
+import { policyWithSkills, type Policy, type RunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { ReadingLimits } from './skill-actions.ts';
 import type { Execution } from './execution/parts.ts';
@@ -110,7 +110,16 @@ export interface CallJournal {
   flush(): void;
 }
 
-/** The skills whose instructions are in the conversation. */
+/** The loaded skills. */
 export function activeSkills({ state, index }: Pick<ActionContext, 'state' | 'index'>): readonly SkillEntry[] {
   return (state?.loaded ?? []).flatMap(({ skill }) => resolveSkill(index, skill.id) ?? []);
 }
+
+/** The policy with the loaded skills, or `active` instead of them, and with those that newer loads displaced. */
+export function policyInUse(context: PolicyContext, active = activeSkills(context)): Policy {
+  const { state, index } = context;
+  const displaced = (state?.displaced ?? []).flatMap(({ skill }) => resolveSkill(index, skill.id) ?? []);
+  return policyWithSkills(context, active, displaced);
+}
+
+type PolicyContext = Pick<ActionContext, 'state' | 'index' | 'policy' | 'allowedTools'>;

@@ -1,16 +1,8 @@
 import path from 'node:path';
 
 import { startsProgram, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
-import {
-  decideAccesses,
-  listAccesses,
-  mayReach,
-  policyWithSkills,
-  type Policy,
-  type ProgramFacts,
-  type Access,
-} from '#policy';
-import { activeSkills, type ActionContext } from './action-context.ts';
+import { decideAccesses, listAccesses, mayReach, type Policy, type ProgramFacts, type Access } from '#policy';
+import { activeSkills, policyInUse, type ActionContext } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
 import type { ActionTarget } from './find-target.ts';
 import { realPath } from '#platform';
@@ -55,7 +47,7 @@ export async function decideAction(
 ): Promise<ActionDecision> {
   const active = activeSkills(context);
   const isLoaded = active.some(({ id }) => id === skill?.id);
-  const policy = policyWithSkills(context, skill === undefined || isLoaded ? active : [...active, skill]);
+  const policy = policyInUse(context, skill === undefined || isLoaded ? active : [...active, skill]);
   const program = programFacts(action, skill, policy, execution);
   const project = context.host?.project ?? execution?.project;
   const named = await listAccesses(action, {

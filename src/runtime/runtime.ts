@@ -297,13 +297,16 @@ function registryOptions(
   roots: readonly SkillRoot[],
   cacheDir: string | undefined,
 ): RegistryOptions {
+  const { tolerates = [] } = profile;
+  const blocksBrackets = config.security?.block_angle_brackets_in_frontmatter;
   const registry: RegistryOptions = {
     roots,
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
     omitInvalid: options.mode === undefined && config.format?.mode === 'strict',
-    tolerated: profile.tolerates,
-    blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? config.format?.mode === 'strict',
+    // `false` lifts the rule of the strict format, too.
+    tolerated: blocksBrackets === false ? [...tolerates, 'text/angle-brackets'] : tolerates,
+    blockAngleBrackets: blocksBrackets ?? config.format?.mode === 'strict',
     visibility: config.skill_visibility ?? {},
     projectVisibility: forOwnSkills.skill_visibility,
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,

@@ -18,7 +18,7 @@ import {
 } from '#core';
 import { sha256 } from '#platform';
 import type { Catalog, SkillIndex } from '#skills';
-import { decide, policyWithSkills, type Policy, type Access } from '#policy';
+import { decide, type Policy, type Access } from '#policy';
 import {
   fromFile,
   shownBy,
@@ -34,7 +34,7 @@ import {
 import type { Execution } from './execution/parts.ts';
 import { invokeSkill, type Invocation } from './invoke.ts';
 import {
-  activeSkills,
+  policyInUse,
   type ActionContext,
   type ActionSettings,
   type CallJournal,
@@ -246,7 +246,7 @@ export function openSession(parts: SessionParts): Session {
       return state;
     },
     get policy() {
-      return policyWithSkills(actions, activeSkills({ index, state }));
+      return policyInUse({ ...actions, state });
     },
     project: actions.host?.project,
     decide: (accesses) => decide(session.policy, accesses),

@@ -90,6 +90,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
   const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
   const text = status === 'repeated' ? '' : `${originLine(skill)}${shown}`;
   const notes = [
+    ...displacedNotes(before, context.state),
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
     ...unusableNotes(body.unusable.filter(({ path }) => action.documents?.includes(path) !== true)),
@@ -113,6 +114,18 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
   } satisfies OfType<Observation, 'skill-loaded'>;
+}
+
+/** Names what a further skill displaces. */
+function displacedNotes(before: LoadedSkill | undefined, state: SessionState | undefined): readonly string[] {
+  if (before !== undefined || state === undefined) return [];
+  const { loaded, settings } = state;
+  return loaded
+    .slice(0, Math.max(0, loaded.length + 1 - settings.maxLoaded))
+    .map(
+      ({ skill }) =>
+        `${quoted(skill.name)} is no longer loaded: session.max_loaded is ${String(settings.maxLoaded)}; load it again to use it`,
+    );
 }
 
 /** The model sees with the text itself that a server wrote it. */

@@ -3,6 +3,11 @@ import { VOCABULARY_NAMES, type Config, type Profile, type Vocabulary, type Voca
 /** As large as the settings can be: the system shows every body whole. */
 const WHOLE_BODIES = { max_skill_body_lines: 10_000_000, max_skill_body_characters: 10_000_000 } as const;
 
+/** What was loaded stays in the conversation, and no skill that was requested is forgotten. */
+const KEPT_BODIES = { lifetime: 'session', max_loaded: 1_000 } as const;
+/** The prompt has every skill. */
+const EVERY_SKILL = { budget_tokens: 1_000_000 } as const;
+
 /** The system reads the folders in one folder, returns files whole, and its shell runs beside the files of the project. */
 const ONE_ROOT_AND_WHOLE_FILES = {
   builtin: false,
@@ -10,8 +15,7 @@ const ONE_ROOT_AND_WHOLE_FILES = {
   scan: { max_depth: 1 },
   sandbox: { project: 'read' },
   security: { ...WHOLE_BODIES, max_resource_characters: 10_000_000 },
-  // What was loaded stays in the conversation.
-  session: { lifetime: 'session' },
+  session: KEPT_BODIES,
 } as const;
 
 /** The system has no limit of its own; an answer has at most as many calls. */
@@ -33,7 +37,7 @@ const UNUSABLE = [
 export const PROFILES = {
   skillwright: {},
   openseed: {
-    settings: ONE_ROOT_AND_WHOLE_FILES,
+    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: EVERY_SKILL },
     loadsPerTurn: ALL_LOADS,
     unusable: UNUSABLE,
     rootIsNoSkill: true,
@@ -43,7 +47,12 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   trpc: {
-    settings: { builtin: false, catalog: { format: 'list' }, security: WHOLE_BODIES },
+    settings: {
+      builtin: false,
+      catalog: { ...EVERY_SKILL, format: 'list' },
+      session: { max_loaded: KEPT_BODIES.max_loaded },
+      security: WHOLE_BODIES,
+    },
     agentPlacement: 'system',
     loadsPerTurn: ALL_LOADS,
     offersPrograms: true,
@@ -51,12 +60,7 @@ export const PROFILES = {
     installFolder: { project: 'skills' },
   },
   manusx: {
-    // The prompt has every skill, and no skill that was requested is forgotten.
-    settings: {
-      ...ONE_ROOT_AND_WHOLE_FILES,
-      catalog: { budget_tokens: 1_000_000, format: 'expertise' },
-      session: { lifetime: 'session', max_loaded: 1_000 },
-    },
+    settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { ...EVERY_SKILL, format: 'expertise' } },
     loadsPerTurn: ALL_LOADS,
     unusable: UNUSABLE,
     rootIsNoSkill: true,
@@ -72,7 +76,8 @@ export const PROFILES = {
       // A skill is a direct folder of a root.
       scan: { max_depth: 1 },
       use_default_roots: false,
-      catalog: { format: 'lines' },
+      catalog: { ...EVERY_SKILL, format: 'lines' },
+      session: KEPT_BODIES,
     },
     // Its strict mode refuses a frontmatter that cannot be parsed, lacks a field, is nested or too long; it has no rules for names.
     tolerates: [

@@ -42,6 +42,18 @@ verifies('DISC-6', 'above the cap the skill used longest ago makes room, and rea
   expect(names(after(load('a'), load('b'), load('a')))).toEqual(['b', 'a']);
 });
 
+test('a skill above the cap goes on restricting while its instructions are in the conversation', () => {
+  const displaced = (...events: readonly SessionEvent[]): readonly string[] =>
+    (after(...events).displaced ?? []).map((loaded) => loaded.skill.name);
+  const four = [load('a'), load('b', 'session'), load('c'), load('d'), load('e')];
+  expect(displaced(...four)).toEqual(['a', 'b']);
+  expect(displaced(...four, load('a'))).toEqual(['b', 'c']);
+  expect(displaced(...four, { type: 'turn-start' })).toEqual(['b']);
+  expect(displaced(...four, { type: 'session-compact', kept: ['t/c'] })).toEqual([]);
+  const settings = { ...SETTINGS, placement: 'system' } as const;
+  expect(displaced({ type: 'session-start', settings, indexHash: '' }, ...four)).toEqual([]);
+});
+
 test('documents are added, replaced and cleared; to all of them nothing can be added', () => {
   expect(selectDocuments([], 'add', ['b.md', 'a.md'])).toEqual(['a.md', 'b.md']);
   expect(selectDocuments(['a.md'], 'add', ['a.md', 'c.md'])).toEqual(['a.md', 'c.md']);

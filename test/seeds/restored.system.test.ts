@@ -62,6 +62,20 @@ test('manusx: allowed-tools: Read refuses a shell command while its skill is loa
   expect(await runBesideAllowedTools('manusx', tools, config)).toEqual(['ran', 'ran']);
 });
 
+test('manusx: below a root that the user names, skills need no trust, nor does a new one after a restart', async () => {
+  const [project, home] = [scratch(), scratch()];
+  const request = async (name: string, ...flags: readonly string[]): Promise<unknown> => {
+    write(project, `backend/skills/${name}/SKILL.md`, SKILL.replace('demo-skill', name));
+    const words = ['call', 'skill_request', JSON.stringify({ skill_name: name }), '--vocabulary', 'manusx', '-q'];
+    const { status, out } = await runCli(project, [...words, ...flags], { HOME: home });
+    return status === 0 ? JSON.parse(out) : status;
+  };
+  const found = { success: true, data: { content: '# Demo' } };
+  expect(await request('pdf')).toBe(3);
+  expect(await request('pdf', '--root', 'backend/skills')).toEqual(found);
+  expect(await request('my-skill', '--root', 'backend/skills')).toEqual(found);
+});
+
 test('trpc: allowed-tools: Read refuses skill_run of its skill, and policy.allowed_tools: ignore runs it', async () => {
   const root = skillRoot({ 'SKILL.md': SKILL.replace('\n---\n\n', '\nallowed-tools: Read\n---\n\n') });
   const runs = async (config: Config): Promise<unknown> => {

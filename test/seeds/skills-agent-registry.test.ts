@@ -1,7 +1,7 @@
 /** The worked examples of the registry design of skills-agent, over real folders and through the public doors. */
 import { utimesSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Config } from '../../src/core/config/config.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
@@ -264,6 +264,25 @@ describe('the registry by its design', () => {
     expect(index.report.leftOut.map(({ code, message }) => [code, message])).toEqual([
       ['text/angle-brackets', '< in author'],
     ]);
+  });
+
+  test('security settings loosen the format in the file of the user, and those of the project only tighten it', async () => {
+    const skills = {
+      '.agent/skills/author/SKILL.md': '---\nname: author\ndescription: x\nauthor: <me>\n---\n',
+      '.agent/skills/tag/SKILL.md': '---\nname: tag\ndescription: a <b> tag\n---\n',
+      '.agent/skills/long/SKILL.md': `---\nname: long\ndescription: x\n---\n${'line\n'.repeat(600)}`,
+    };
+    const security = { max_skill_body_lines: 900, block_angle_brackets_in_frontmatter: false };
+    const usable = async (file: string): Promise<unknown> => {
+      const here = place({ ...skills, [file]: JSON.stringify({ security }) });
+      const tools = await openSkillTools({ runtime: await here.runtime({ vocabulary: 'skills-agent' }) });
+      onTestFinished(() => tools.session.close());
+      const names = ['author', 'tag', 'long'];
+      const answers = await Promise.all(names.map((name) => tools.call('select_skills', { skills: [name] })));
+      return answers.map(({ isError, text }) => (isError ? /"code":"([^"]+)/.exec(text)?.[1] : 'loaded'));
+    };
+    expect(await usable('home/.agent/config.json')).toEqual(['loaded', 'loaded', 'loaded']);
+    expect(await usable('.agent/config.json')).toEqual(['skill/invalid', 'skill/invalid', 'body/too-long']);
   });
 
   test('allowed-tools as a text is split at commas', async () => {

@@ -98,4 +98,10 @@ export const CHOICES: readonly Choice[] = [
     why: 'one run uses one version of a skill: the one that was approved and recorded',
     test: 'test/runtime/execution/skill-folders.system.test.ts: keeps the files of the first program in a session, recorded or not, and each result says so once they changed',
   },
+  {
+    theirs: 'a call that fails may be repeated without end',
+    ours: 'the same failure three times since such a call worked ends the run',
+    why: 'it would use up the budget',
+    test: 'test/agent/limits.system.test.ts: the same failure three times ends the run with a reason, and nothing more is asked',
+  },
 ];

@@ -1,5 +1,14 @@
 import { seedRows } from './row.ts';
 
+/** A root that the user names needs no trust. */
+const NAMED_ROOT = [
+  [
+    '--root backend/skills',
+    'restored',
+    'manusx: below a root that the user names, skills need no trust, nor does a new one after a restart',
+  ],
+] as const;
+
 /** Document 003: skills in ManusX. */
 export const ROWS = seedRows(
   'MANUSX',
@@ -13,6 +22,7 @@ export const ROWS = seedRows(
     packed: 'test/package.system.test.ts',
     create: 'test/skills/format/new-skill.test.ts',
     statements: 'test/seeds/statements.test.ts',
+    restored: 'test/seeds/restored.system.test.ts',
   },
   [
     [
@@ -207,6 +217,12 @@ export const ROWS = seedRows(
       'a new skill is found after a restart',
       'session',
       'tools and system message are the same bytes after loads and after a skill came or went on disk',
+      {
+        sentence: 'Skill 会在服务启动时自动加载。',
+        ours: 'after the user trusts the new skill',
+        why: 'what a `git pull` brings could instruct the model',
+        restoredBy: NAMED_ROOT,
+      },
     ],
     ['a description of about 100 tokens is shown whole', 'catalog', 'shows every skill whole, sorted by name'],
     [
@@ -243,6 +259,12 @@ export const ROWS = seedRows(
       'skills are in backend/skills of the project',
       'seed',
       'backend/skills of a trusted project is read without an option, and nothing else is listed',
+      {
+        sentence: 'backend/skills/',
+        ours: 'after the user trusts the project',
+        why: 'a cloned project could instruct the model',
+        restoredBy: NAMED_ROOT,
+      },
     ],
     [
       'Skill.body is required: check reports a skill without one',

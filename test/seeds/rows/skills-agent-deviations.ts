@@ -86,7 +86,7 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'a model that repeats itself',
-    ours: 'five identical turns end the run',
+    ours: 'five identical turns, or the same failure three times, end the run',
     why: 'it would use up the budget',
     test: 'test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run',
   },
@@ -101,5 +101,11 @@ export const CHOICES: readonly Choice[] = [
     ours: '`turns` count in the configuration of the user only',
     why: 'a cloned project must not decide what the model does',
     test: 'test/seeds/skills-agent.test.ts: the mock model of the configuration plays its turns: actions of the design, flat or with a payload, and a bare plan',
+  },
+  {
+    theirs: '`security` of the project may allow longer bodies, or `<` and `>` in the frontmatter',
+    ours: 'a larger limit, or `false`, counts in `~/.agent/config.json`; in the file of the project it is ignored with a warning',
+    why: 'a cloned project must not loosen what the user allows',
+    test: 'test/seeds/skills-agent-registry.test.ts: security settings loosen the format in the file of the user, and those of the project only tighten it',
   },
 ];

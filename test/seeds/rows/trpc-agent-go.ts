@@ -376,7 +376,7 @@ export const ROWS = seedRows(
     ],
     ['"unknown skill": the overview lists the skills that there are', 'packed', WHOLE],
     [
-      'a tool call fails without ending the conversation',
+      'a failed tool call does not end the conversation',
       'agent',
       'sends the results of several calls of one answer together',
     ],
