@@ -1,14 +1,13 @@
 /** What an agent would show a model in this place: which skills, how much of each, and why not more. */
 import path from 'node:path';
 
-import type { Surroundings } from '#core';
+import { isProblem, type Surroundings } from '#core';
 import { expandFolder } from '#packs';
-import { readTextFile, realPath } from '#platform';
+import { parseToml, readTextFile, realPath } from '#platform';
 import type { Agent, AgentSkill, Budget, Catalog, CatalogContext, Settings, Shown } from './agents/agent.ts';
 import { readFolders, type ReadFolder } from './find-skills.ts';
 import { parseSettings } from './settings-text.ts';
 import { readOwnFile, readSkillFile, type SkillFile } from './skill-file.ts';
-import { readToml } from './toml.ts';
 
 export interface AgentView {
   readonly agent: string;
@@ -101,15 +100,18 @@ function readSettings(
     const file = /^[~$/]/.test(named) ? expandFolder(named, place) : path.join(place.cwd, named);
     const read = file === undefined ? undefined : readTextFile(file, MAX_SETTINGS);
     if (file === undefined || read === undefined || read.type === 'absent') continue;
-    const parse = file.endsWith('.toml') ? readToml : parseSettings;
-    const value = read.type === 'read' ? parse(read.text) : undefined;
-    if (value === undefined)
-      problems.push(
-        `${file} ${read.type === 'failed' ? `cannot be read: ${read.reason}` : 'is not JSON'}; what it hides is unknown`,
-      );
+    const value = read.type === 'read' ? parseFile(file, read.text) : `cannot be read: ${read.reason}`;
+    if (typeof value === 'string') problems.push(`${file} ${value}; what it hides is unknown`);
     else settings.push(value);
   }
   return { settings, problems };
+}
+
+/** The settings, or what is wrong with the file. */
+function parseFile(file: string, text: string): Settings[number] | string {
+  if (!file.endsWith('.toml')) return parseSettings(text) ?? 'is not JSON';
+  const value = parseToml(text);
+  return isProblem(value) ? `is not TOML: ${value.message}` : value;
 }
 
 interface FoundSkill {

@@ -71,6 +71,7 @@ export { sha256 } from './hash.ts';
 export { monotonicMs, timerMs } from './clock.ts';
 export { quietly, isSystemError } from './system-error.ts';
 export { loadOptional } from './optional-package.ts';
+export { parseToml } from './parse-toml.ts';
 export { builtFile } from './built-file.ts';
 export { readRange } from './version-range.ts';
 export { fitText, padText, textWidth } from './text-width.ts';

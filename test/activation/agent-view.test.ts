@@ -89,7 +89,9 @@ describe('settings', () => {
       const broken = await view(id, place);
       expect([listed(broken), broken.notes]).toEqual([
         ['a', 'b'],
-        file.endsWith('.toml') ? [] : [`${settings} is not JSON; what it hides is unknown`],
+        [
+          `${settings} is not ${file.endsWith('.toml') ? 'TOML: line 1 is not valid TOML' : 'JSON'}; what it hides is unknown`,
+        ],
       ]);
     });
 

@@ -2,8 +2,6 @@ import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { isProblem } from '../../src/core/problem.ts';
-import { readToml } from '../../src/cli/govern/read-toml.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { runCli, skillText, writeFiles } from './run-cli.ts';
 
@@ -150,30 +148,5 @@ describe('config init --from', () => {
     expect([unknown.status, unknown.err]).toEqual([2, expect.stringContaining('openseed')]);
     const missing = await runCli(root, ['config', 'init']);
     expect([missing.status, missing.err]).toEqual([2, expect.stringContaining('openseed, manusx, trpc, skills-agent')]);
-  });
-});
-
-describe('TOML that is not understood is refused as a whole', () => {
-  test.each([
-    ['a = 1\na = 2\n', 2],
-    ['[a]\n[a]\n', 2],
-    ['a = 1\n[a.b]\n', 2],
-    ['[[servers]]\n', 1],
-    ['when = 1979-05-27\n', 1],
-    ['text = """\nlong\n"""\n', 1],
-    ['a = [1, 2\n', 2],
-    ['a = { b = 1\n', 1],
-    ['a = "b\n', 1],
-    ['= 1\n', 1],
-    [`a = ${'['.repeat(10_000)}\n`, 1],
-  ])('%j', (text, line) => {
-    const read = readToml(text);
-    expect(isProblem(read) ? read.message : read).toBe(`line ${String(line)} is not understood`);
-  });
-
-  test('and __proto__ is a key like any other', () => {
-    const read = readToml('[__proto__]\npolluted = true\n');
-    expect(Object.keys(read)).toEqual(['__proto__']);
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });

@@ -14,11 +14,18 @@ import {
   type Surroundings,
   type VocabularyName,
 } from '#core';
-import { isPresent, isSystemError, makeFolders, readTextFile, realPath, writeFileAtomically } from '#platform';
+import {
+  isPresent,
+  isSystemError,
+  makeFolders,
+  parseToml,
+  readTextFile,
+  realPath,
+  writeFileAtomically,
+} from '#platform';
 import { CONFIG_FILE, isReservedForUser } from '#runtime';
 import { plainJson } from '../json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { readToml } from './read-toml.ts';
 
 export const SYSTEMS = ['openseed', 'manusx', 'trpc', 'skills-agent'] as const satisfies readonly VocabularyName[];
 
@@ -114,8 +121,8 @@ function readOwnFile(cwd: string): Found {
   const text = readTextFile(path.join(cwd, name), MAX_BYTES);
   if (text.type !== 'read' || !text.validUtf8)
     return { ...NOTHING, ignored: [`${name}: ${text.type === 'failed' ? text.reason : 'it is not UTF-8 text'}`] };
-  const table = readToml(text.text);
-  if (isProblem(table)) return { ...NOTHING, ignored: [`${name}: ${table.message}; ${table.hint}`] };
+  const table = parseToml(text.text);
+  if (isProblem(table)) return { ...NOTHING, ignored: [`${name}: ${table.message}; copy its settings by hand`] };
   return { ...takeSettings(table, name), read: [name] };
 }
 

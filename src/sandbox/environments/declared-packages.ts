@@ -1,6 +1,6 @@
 /** The packages that a skill declares in files: PEP 723 blocks, requirements.txt, pyproject.toml and package.json. */
-import { parseJson, readPackage, isProblem, type Problem } from '#core';
-import type { ConfinedDirectory } from '#platform';
+import { isObject, isProblem, parseJson, readPackage, type Problem } from '#core';
+import { parseToml, type ConfinedDirectory } from '#platform';
 import { readSkillText } from './skill-text.ts';
 
 /** A package, and who asks for it. Everything that no file of the skill and no person states is a suggestion. */
@@ -55,9 +55,11 @@ function pythonPackage(text: string): string {
   return `pip:${text}`;
 }
 
-function blockPackages(file: string, text: string | undefined): DeclaredPackages {
-  const content = text === undefined ? '' : declaredBlock(text);
-  return collected(arrayAt(content, 'dependencies').map(pythonPackage), 'script', file);
+function blockPackages(file: string, text = ''): DeclaredPackages {
+  const block = readScriptBlock(text);
+  if (block === undefined) return NOTHING;
+  if (isProblem(block)) return { packages: [], problems: [`${file}: ${block.message}`] };
+  return collected(block.packages.map(pythonPackage), 'script', file);
 }
 
 function listPackages(file: string, text = ''): DeclaredPackages {
@@ -72,11 +74,14 @@ function listPackages(file: string, text = ''): DeclaredPackages {
 }
 
 function projectPackages(file: string, text = ''): DeclaredPackages {
-  const start = /^\[project\][ \t]*\r?$/m.exec(text);
-  if (start === null) return NOTHING;
-  const rest = text.slice(start.index + start[0].length);
-  const end = /^\[[\w.\-" ]+\][ \t]*\r?$/m.exec(rest)?.index ?? rest.length;
-  return collected(arrayAt(rest.slice(0, end), 'dependencies').map(pythonPackage), 'skill', file);
+  const manifest = parseToml(text);
+  if (isProblem(manifest)) return { packages: [], problems: [`${file}: ${manifest.message}`] };
+  const { project } = manifest;
+  return collected(isObject(project) ? texts(project['dependencies']).map(pythonPackage) : [], 'skill', file);
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
 function manifestPackages(file: string, text = ''): DeclaredPackages {
@@ -90,31 +95,32 @@ function manifestPackages(file: string, text = ''): DeclaredPackages {
   return collected(texts, 'skill', file);
 }
 
-/** The PEP 723 block from `# /// script` to `# ///`. Parsed by line, because a regular expression could take exponential time. */
-export function declaredBlock(text: string): string {
-  const lines = text.split(/\r?\n/);
+export interface ScriptBlock {
+  readonly packages: readonly string[];
+  /** The versions of Python, as `>=3.11`. */
+  readonly range: string | undefined;
+}
+
+/** The block of PEP 723 in a script. */
+export function readScriptBlock(script: string): ScriptBlock | Problem | undefined {
+  const content = scriptBlock(script);
+  if (content === undefined) return undefined;
+  const block = parseToml(content);
+  if (isProblem(block)) return { ...block, message: `in the block "# /// script", ${block.message}` };
+  const range = block['requires-python'];
+  return { packages: texts(block['dependencies']), range: typeof range === 'string' ? range : undefined };
+}
+
+/** Parsed by line, because a regular expression could take exponential time. */
+function scriptBlock(script: string): string | undefined {
+  const lines = script.split(/\r?\n/);
   const start = lines.findIndex((line) => line.trimEnd() === '# /// script');
-  if (start === -1) return '';
+  if (start === -1) return undefined;
   const content: string[] = [];
   for (const line of lines.slice(start + 1)) {
     if (line.trimEnd() === '# ///') return content.join('\n');
     if (line !== '#' && !line.startsWith('# ')) break;
     content.push(line.slice(2));
   }
-  return '';
-}
-
-/** The strings of a top-level TOML array. Strings may contain brackets, as in `"uvicorn[standard]"`. */
-export function arrayAt(toml: string, key: string): readonly string[] {
-  const start = new RegExp(String.raw`^${key}\s*=\s*\[`, 'm').exec(toml);
-  if (start === null) return [];
-  const texts: string[] = [];
-  for (const [token, double, single] of toml
-    .slice(start.index + start[0].length)
-    .matchAll(/"([^"\n]*)"|'([^'\n]*)'|#[^\n]*|\]/g)) {
-    if (token === ']') break;
-    const text = double ?? single;
-    if (text !== undefined) texts.push(text);
-  }
-  return texts;
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { isObject, parseJson, toRelativePath, isProblem } from '#core';
 import type { ConfinedDirectory } from '#platform';
-import { arrayAt, declaredBlock } from '../environments/declared-packages.ts';
+import { readScriptBlock } from '../environments/declared-packages.ts';
 import { readSkillText } from '../environments/skill-text.ts';
 import { scriptCommand } from './interpreter.ts';
 
@@ -24,6 +24,7 @@ export interface RequirementSources {
 const MAX_FILES = 2000;
 const MAX_SCRIPTS = 200;
 const MAX_LINE = 500;
+const NO_BLOCK = { range: undefined, packages: [] };
 const MAX_SENTENCE = 2000;
 const MAX_REQUIREMENTS = 500;
 /** "No network needed" states the opposite of a requirement. */
@@ -148,9 +149,8 @@ function interpreterRequirement(file: string, text: string): readonly Requiremen
 }
 
 function requirementsIn(file: string, text: string): readonly Requirement[] {
-  const content = file.endsWith('.py') ? declaredBlock(text) : '';
-  const range = /^requires-python\s*=\s*["']([^"'\n]*)["']/m.exec(content)?.[1];
-  const packages = arrayAt(content, 'dependencies');
+  const block = file.endsWith('.py') ? readScriptBlock(text) : undefined;
+  const { range, packages } = block === undefined || isProblem(block) ? NO_BLOCK : block;
   return [
     ...interpreterRequirement(file, text),
     ...(range === undefined ? [] : [{ kind: 'program', name: 'python3', range, neededBy: file } satisfies Requirement]),
