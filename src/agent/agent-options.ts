@@ -1,4 +1,4 @@
-import type { Budget, Model, Plan, SkillError, Vocabulary, VocabularyName } from '#core';
+import type { Action, ActionProblem, Budget, Model, Plan, SkillError, Vocabulary, VocabularyName } from '#core';
 import type { Run, RunOptions, Runtime, Session } from '#runtime';
 import type { Activation } from './activation.ts';
 import type { ProtocolName } from './system-prompt.ts';
@@ -19,8 +19,10 @@ export interface AgentOptions {
   readonly required?: readonly string[];
   /** Files of this machine to copy into the workspace. */
   readonly files?: readonly string[];
-  /** Instructions of the project for the system message, from `projectInstructions` of `#project`. */
+  /** Facts and instructions of the project for the system message, from `projectText` of `#project`. */
   readonly projectInstructions?: string | undefined;
+  /** Refuses an action before the policy decides about it, for example in a mode of the user. */
+  readonly refuse?: (action: Action) => ActionProblem | undefined;
   /** What to do if an action needs approval and no user is available: go on without it, or end the run (default: `continue`). */
   readonly unapproved?: 'continue' | 'stop';
   /** Options of the run: execution, project files, policy, approvals, journal directory, sinks. */

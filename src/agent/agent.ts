@@ -192,7 +192,7 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
   const allowed = budgetLeft(before, opened.limits);
   const isLifted = openLifts(replay?.past.lifts);
   const { loadsPerTurn } = chooseProfile(options.vocabulary, options.runtime);
-  const gate = openGate({ run, loadsPerTurn, limits, state, proposed: () => proposed });
+  const gate = openGate({ run, refuse: options.refuse, loadsPerTurn, limits, state, proposed: () => proposed });
   const isLong = hasSeveralSteps(request);
   // Every run has a plan from its first decision on; the tool that changes it is sent where there is something to plan.
   const isPlanning = (): boolean => isLong || (state().plan?.steps.length ?? 0) > 0;

@@ -16,11 +16,13 @@ import {
 } from '#core';
 import { budgetText } from './count-budget.ts';
 import type { Run } from '#runtime';
+import type { AgentOptions } from './agent-options.ts';
 import { BODIES_A_TURN, loadedBy } from './selection.ts';
 import type { AgentState } from './state.ts';
 
 export interface GateParts {
   readonly run: Run;
+  readonly refuse?: AgentOptions['refuse'];
   readonly loadsPerTurn?: number;
   readonly limits: () => Budget;
   readonly state: () => AgentState;
@@ -37,6 +39,7 @@ export interface Gate {
 
 export function openGate({
   run,
+  refuse,
   loadsPerTurn = BODIES_A_TURN,
   limits: currentLimits,
   state,
@@ -56,6 +59,13 @@ export function openGate({
     if (name === undefined) return undefined;
     ended ??= name;
     return actionFailed(action.type, failure('run/ended', budgetText(name, used[name], limits[name])));
+  };
+
+  const refusedByMode = (action: Action): ActionFailed | undefined => {
+    const problem = refuse?.(action);
+    if (problem === undefined) return undefined;
+    run.record({ type: 'note', message: problem.message });
+    return actionFailed(action.type, problem);
   };
 
   const tooManyBodies = (action: Action): ActionFailed | undefined => {
@@ -89,7 +99,7 @@ export function openGate({
       bodies = 0;
     },
     async perform(action, options) {
-      const refused = overBudget(action) ?? belongsElsewhere(action) ?? tooManyBodies(action);
+      const refused = overBudget(action) ?? refusedByMode(action) ?? belongsElsewhere(action) ?? tooManyBodies(action);
       if (refused !== undefined) return refused;
       const observation = await session.perform(action, options);
       if (observation.type === 'skill-loaded' && observation.status !== 'repeated') {

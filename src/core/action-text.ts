@@ -134,7 +134,13 @@ function outcomeText(observation: Observation, isFull: boolean): string {
 function failedText({ code, action, message }: ActionFailed): string {
   if (code !== 'approval/refused' && code !== 'run/interrupted')
     return `failed, ${code}: ${shownText(message, MOST_REASON)}`;
-  const text = message === interruptedText(action) ? 'interrupted' : message.replace(action, 'it');
+  const text =
+    message === interruptedText(action)
+      ? 'interrupted'
+      : message
+          .replace(`a person refused ${action}`, 'denied by you')
+          .replace(action, 'it')
+          .replace(/^a person refused /, 'denied by you: ');
   return printable(text.slice(0, MOST_REASON));
 }
 

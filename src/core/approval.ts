@@ -63,7 +63,7 @@ export interface ApprovalAnswer {
   readonly scope: ApprovalScope;
   /** Who or what answers. */
   readonly by: 'terminal' | 'callback' | 'option' | 'stored' | 'file';
-  /** Why the verdict is `no`: what the person wrote, or a failed callback or a timeout. */
+  /** Why the verdict is `no`: what the person wrote, or a failed callback or a timeout. For `option`: which option. */
   readonly reason?: string;
 }
 

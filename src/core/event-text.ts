@@ -50,7 +50,7 @@ function eventLines(event: RunEvent, level: TextLevel, call: CallSoFar): readonl
     case 'approval-ask':
       return askLines(event.request, level, call);
     case 'approval-answer':
-      return level === 'quiet' ? [] : [{ tone: 'plain', text: `answer: ${answerText(event.answer)}` }];
+      return level === 'quiet' ? [] : [{ tone: 'plain', text: answerText(event.answer) }];
     case 'skill-use':
       return level === 'verbose'
         ? [{ tone: 'faint', text: `uses skill ${skillText(event.skill)}, ${shownText(event.skill.digest)}` }]
@@ -121,9 +121,9 @@ function endText({ outcome, reason }: RunEvent & { readonly type: 'run-end' }): 
 function decisionLines(decision: Decision, level: TextLevel, { action, tool: called }: CallSoFar): readonly TextLine[] {
   const { effect, tool, risk, rule, origin, reason } = decision;
   const what = action === undefined ? shownText(tool) : describeAction(action, called);
-  const why = `rule ${shownText(rule)} of ${originText(origin)}`;
+  const why = ruleText(rule, origin);
   if (level === 'verbose') {
-    const text = `decision: ${effect} ${what}, risk ${risk}, ${why}: ${shownText(reason, REASON_LENGTH)}`;
+    const text = `decision: ${effect} ${what}, ${risk} risk (${why}): ${shownText(reason, REASON_LENGTH)}`;
     return [{ tone: effect === 'deny' ? 'bad' : 'faint', text }];
   }
   return effect === 'deny' ? [{ tone: 'bad', text: `denied: ${what}, by ${why}` }] : [];
@@ -131,7 +131,7 @@ function decisionLines(decision: Decision, level: TextLevel, { action, tool: cal
 
 function askLines(request: ApprovalRequest, level: TextLevel, { tool }: CallSoFar): readonly TextLine[] {
   const { action, risk, rule, origin, affects, isolation, scopes } = request;
-  const text = `question: ${describeAction(action, tool)}, risk ${risk}, by rule ${shownText(rule)} of ${originText(origin)}`;
+  const text = `question: ${describeAction(action, tool)}, ${risk} risk (${ruleText(rule, origin)})`;
   if (level !== 'verbose') return [{ tone: 'warning', text }];
   const touched =
     affects.length === 0
@@ -148,14 +148,22 @@ function askLines(request: ApprovalRequest, level: TextLevel, { tool }: CallSoFa
 }
 
 function answerText(answer: (RunEvent & { readonly type: 'approval-answer' })['answer']): string {
-  if (answer === 'nobody') return 'no person is available';
-  if (answer === 'pending') return 'pending';
-  return answer.verdict === 'no' ? `no, by ${answer.by}` : `yes, for this ${scopeText(answer.scope)}, by ${answer.by}`;
+  if (answer === 'nobody') return 'not approved: no person is available';
+  if (answer === 'pending') return 'not approved yet: the question waits for an answer';
+  const { verdict, scope, by, reason } = answer;
+  if (verdict === 'no') return `denied by ${ANSWERED_BY[by]}`;
+  return `approved ${REACH[scope]} by ${by === 'option' && reason !== undefined ? shownText(reason) : ANSWERED_BY[by]}`;
 }
 
-function scopeText(scope: 'once' | 'run' | 'skill'): string {
-  return scope === 'once' ? 'call' : scope;
-}
+const ANSWERED_BY = {
+  terminal: 'you',
+  callback: 'the program',
+  option: 'an option',
+  stored: 'your stored answer',
+  file: 'an answer of the queue',
+} as const;
+
+const REACH = { once: 'once', run: 'for this run', skill: 'for this skill' } as const;
 
 function observationLines(
   { observation, tool }: RunEvent & { readonly type: 'observation' },
@@ -172,6 +180,12 @@ function observationLines(
   const named = isFailed ? withToolName(tool, observation) : observation;
   const { text, tone } = describeOutcome(named, level === 'verbose');
   return [{ tone, text: `${what}: ${text}${took}${limits}` }];
+}
+
+function ruleText(rule: string, origin: RuleOrigin): string {
+  return rule === 'by risk' && origin.layer === 'built-in'
+    ? 'built-in rule'
+    : `rule ${shownText(rule)} of ${originText(origin)}`;
 }
 
 function originText({ layer, where }: RuleOrigin): string {

@@ -21,6 +21,8 @@ type Subject =
       readonly isOfSkill?: boolean;
       /** A file that git ignores; reading it needs approval. */
       readonly isIgnored?: boolean;
+      /** A file of a git repository that runs nothing: changing it is shown as a diff and can be undone. */
+      readonly isUndoable?: boolean;
       /** A file of the machine that is, with its links resolved, in the project. */
       readonly isOfProject?: boolean;
     }

@@ -34,6 +34,7 @@ export interface FileSubject {
   readonly absolute: string;
   readonly also?: readonly string[];
   readonly isIgnored?: boolean;
+  readonly isUndoable?: boolean;
   /** It belongs to a loaded skill. */
   readonly isOfSkill?: boolean;
 }
@@ -258,8 +259,8 @@ export function grantAccess(pattern: string): Access {
 
 const HTTPS = 443;
 
-/** Values of `cwd` that mean the default folder. */
-const HERE: ReadonlySet<string> = new Set(['', '.', './']);
+/** Values of `cwd` that mean the default folder: that of the skill or the workspace, or the project. */
+const HERE: ReadonlySet<string> = new Set(['', '.', './', '$PROJECT_DIR']);
 
 function circumstances(
   action: Action,

@@ -54,8 +54,8 @@ function allowContained(decision: Decision, policy: Policy, accesses: readonly A
 
 /** A person or program that requests an action need not approve it again, unless a rule says `ask` or the risk is high. */
 function allowOwnRequest(decision: Decision, askedBy: AskedBy): Decision {
-  if (askedBy === 'model' || decision.effect !== 'ask' || decision.rule !== BY_DEFAULT || decision.risk === 'high')
-    return decision;
+  if (askedBy === 'model' || decision.effect !== 'ask' || decision.rule !== BY_DEFAULT) return decision;
+  if (decision.risk === 'high' || decision.tool === 'write_file') return decision;
   const rule = askedBy === 'person' ? 'a person asked for it' : 'the program asked for it';
   return { ...decision, effect: 'allow', rule, reason: `${decision.tool} is allowed: ${rule}` };
 }

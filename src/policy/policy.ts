@@ -106,15 +106,24 @@ function findRisk(tool: string): Decision['risk'] {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 
+/** Edits of files that git keeps can be undone: they are asked about as other writes, and one key answers. */
+function accessRisk(access: Access): Decision['risk'] {
+  return isEdit(access) ? 'low' : defaultRisk(access);
+}
+
 /**
  * Files that git ignores are often local settings, so reading them is not low risk. A file in `work/` of the workspace changes nothing of the
  * user; the program that uses it is decided about itself. A program gets other files of the project anyway, if it may read it; any other
  * file of the machine, and every secret file, is not for `--yes` to give away.
  */
-function accessRisk(access: Access): Decision['risk'] {
+function defaultRisk(access: Access): Decision['risk'] {
   if (isWorkFile(access) || (runsNoProgram(access) && !readsFiles(access))) return 'low';
   if (isProjectInput(access)) return 'medium';
   return isIgnoredRead(access) ? 'medium' : findRisk(access.tool);
+}
+
+function isEdit({ tool, subject }: Access): boolean {
+  return tool === 'write_file' && subject.kind === 'path' && subject.isUndoable === true;
 }
 
 function isWorkFile({ tool, subject }: Access): boolean {
@@ -246,7 +255,7 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
       ? explainMismatch(allows, access)
       : {};
   // An unknown effect denies: a program in JavaScript may pass any value.
-  const effect = EFFECTS.find((known) => known === otherwise[accessRisk(access)]) ?? 'deny';
+  const effect = EFFECTS.find((known) => known === otherwise[defaultRisk(access)]) ?? 'deny';
   return { effect, rule: undefined, origin, ...because };
 }
 
@@ -328,7 +337,7 @@ function explain({ effect, rule, origin, because, isUncertain }: LayerDecision, 
   const verb = { allow: 'is allowed', ask: 'needs approval', deny: 'is not allowed' }[effect];
   const why = because === undefined ? '' : `: ${because}`;
   const reason = `${tool} ${verb} ${ruleText(rule, origin, who)}${why}`;
-  const risk = isUncertain === true ? 'high' : accessRisk(access);
+  const risk = isUncertain === true || (isEdit(access) && rule !== undefined) ? 'high' : accessRisk(access);
   return { effect, tool, risk, rule: rule ?? BY_DEFAULT, origin, reason };
 }
 

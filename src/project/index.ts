@@ -7,7 +7,8 @@
 export { resolvePath } from './resolve-path.ts';
 export { openLinkedNames } from './linked-names.ts';
 export { readResolved } from './read-file.ts';
-export { projectInstructions } from './project-instructions.ts';
+export { gitState } from './git-index.ts';
+export { projectText } from './project-text.ts';
 
 // Actions, with a copy of what a change replaces.
 export { performHostAction, type ActionRights } from './perform-action.ts';

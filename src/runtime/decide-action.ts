@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { startsProgram, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
+import { defined, startsProgram, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
 import { decideAccesses, listAccesses, mayReach, type Policy, type ProgramFacts, type Access } from '#policy';
 import { activeSkills, policyInUse, type ActionContext } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
@@ -41,7 +41,7 @@ function programFacts(
 /** Decides about one action (POL-2, POL-7, POL-12). */
 export async function decideAction(
   action: Action,
-  { skill, path: target, isIgnored = false }: ActionTarget,
+  { skill, path: target, isIgnored = false, isUndoable }: ActionTarget,
   { askedBy, execution, sandboxed, ...context }: ActionContext,
   lock?: string,
 ): Promise<ActionDecision> {
@@ -59,6 +59,7 @@ export async function decideAction(
       shown: target.shown,
       absolute: target.absolute,
       isIgnored,
+      ...defined({ isUndoable }),
       ...openSkillPlaces(active, project)({ absolute: target.absolute, isInProject: target.place === 'project' }),
     },
     lock,

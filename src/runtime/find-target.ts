@@ -15,8 +15,9 @@ import {
   type ActionProblem,
   type SkillEntry,
 } from '#core';
-import { isDirectory, isInside, realPath } from '#platform';
-import { resolvePath, type previewWrite } from '#project';
+import { isDirectory, isInside, isPresent, realPath } from '#platform';
+import { isSecretPath, resultProtection } from '#policy';
+import { gitState, resolvePath, type previewWrite } from '#project';
 import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
@@ -31,6 +32,8 @@ export interface ActionTarget {
   readonly path?: PlacedFile;
   /** Git ignores the file, or a folder around it. */
   readonly isIgnored?: boolean;
+  /** Changing the file can be undone, and nothing runs it by its name. */
+  readonly isUndoable?: boolean;
 }
 
 /** Resolves the skill and the path of an action. Nothing is opened, and nothing has been decided yet. */
@@ -107,7 +110,17 @@ async function findPath(
   const refusal = isHidden ? closed.refusal(placed, active) : undefined;
   if (refusal !== undefined) return refusal;
   const isIgnored = isReading && action.type !== 'list_dir' && (await isIgnoredFile(placed));
-  return { path: placed, ...(isIgnored ? { isIgnored } : {}) };
+  const isUndoable = (action.type === 'write_file' || action.type === 'edit_file') && (await isUndoableFile(placed));
+  return { path: placed, ...(isIgnored ? { isIgnored } : {}), ...(isUndoable ? { isUndoable } : {}) };
+}
+
+/** A file that git tracks, or a new one that git does not ignore. Build files and settings count as programs. */
+async function isUndoableFile(placed: PlacedFile): Promise<boolean> {
+  if (resultProtection(placed.absolute) !== 'free' || isSecretPath(placed.relative)) return false;
+  const state = gitState(placed);
+  return (
+    state === 'tracked' || (state === 'untracked' && !isPresent(placed.absolute) && !(await isIgnoredFile(placed)))
+  );
 }
 
 /** Whether a `.gitignore` of the project names the file, or a folder around it. */

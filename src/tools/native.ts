@@ -143,7 +143,7 @@ const runScript: ToolRow = singleAction({
 
 const runCommand: ToolRow = singleAction({
   name: 'run_command',
-  description: 'Run a shell command in the workspace, or in the folder of the named skill.',
+  description: 'Run a shell command, in the folder of the named skill if there is one.',
   action: 'run_command',
   schema: (offer) =>
     jsonSchema.section(
@@ -167,7 +167,7 @@ const runCommand: ToolRow = singleAction({
       type: 'run_command',
       command,
       skill: skill || undefined,
-      cwd: cwd || undefined,
+      cwd: startFolder({ cwd, skill }, offer),
       ...toProgramOptions({ ...rest, packages: [...packages, ...asked] }),
       inputs,
       outputs: toOutputs(rest),
@@ -177,9 +177,20 @@ const runCommand: ToolRow = singleAction({
   isOffered: canRun,
 });
 
+/** Commands of no skill start in the project, as at a terminal, if programs see it. */
+function startFolder(
+  { cwd = '', skill = '' }: { readonly cwd?: string; readonly skill?: string },
+  { execution }: Offer,
+): string | undefined {
+  if (execution?.project === undefined || skill !== '') return cwd || undefined;
+  if (/^[$/]/.test(cwd)) return cwd;
+  const below = cwd.replace(/^(?:\.\/*(?![^/]))+/, '');
+  return below === '' ? '$PROJECT_DIR' : `$PROJECT_DIR/${below}`;
+}
+
 function startFolders({ execution }: Offer): string {
   if (execution?.project === undefined) return 'The folder to start in.';
-  return `The folder to start in; the project is $PROJECT_DIR${execution.project === 'read' ? ', read-only' : ''}.`;
+  return `The folder to start in (default: the project${execution.project === 'read' ? ', read-only' : ''}); workspace://work is $WORK_DIR.`;
 }
 
 export const native: Vocabulary = {

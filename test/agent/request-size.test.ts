@@ -9,6 +9,7 @@ import { isObject } from '../../src/core/json/json-schema.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { openModel } from '../../src/model/auto.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
+import { projectText } from '../../src/project/project-text.ts';
 import { VOCABULARY_NAMES, type VocabularyName } from '../../src/core/vocabulary-names.ts';
 import { PROJECT } from '../files-below.ts';
 import { sendJson, serve } from '../model/local-server.ts';
@@ -21,7 +22,7 @@ const REQUEST = 'What is in this CSV file?';
 async function firstBody(
   vocabulary: VocabularyName,
   provider: 'anthropic' | 'openai-compatible',
-  { execution = true, host = true, request = REQUEST } = {},
+  { execution = true, host = true, request = REQUEST, facts = undefined as string | undefined } = {},
 ): Promise<{ readonly body: unknown; readonly counted: number; readonly recorded: number }> {
   const server = await serve((response) => sendJson(response, { error: { message: 'enough' } }, 400));
   try {
@@ -40,6 +41,7 @@ async function firstBody(
       model: await openModel({ provider, model: 'm', baseUrl: server.url, apiKey: 'key-12345678' }),
       request,
       vocabulary,
+      projectInstructions: facts,
       run: {
         ...(execution ? { execution: { executor: 'local', artifacts: false } } : {}),
         ...(host ? { host: {} } : {}),
@@ -70,6 +72,16 @@ test.each([
     // `cost` and the record of the run count the same request, up to its envelope.
     expect(Math.abs(counted - recorded)).toBeLessThanOrEqual(20);
     expect(Math.abs(sent - recorded) / sent).toBeLessThan(0.1);
+  }
+});
+
+test('with path, system, git state and first level of the project, it has at most 2,000 tokens', async () => {
+  const facts = projectText(PROJECT, { home: undefined, env: {}, hasInstructions: false });
+  expect(facts).toContain('package.json');
+  for (const provider of ['anthropic', 'openai-compatible'] as const) {
+    const { body } = await firstBody('skillwright', provider, { facts });
+    expect(JSON.stringify(body)).toContain('The project you work in');
+    expect(estimateTokens(JSON.stringify(body))).toBeLessThanOrEqual(2_000);
   }
 });
 

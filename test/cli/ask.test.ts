@@ -84,6 +84,8 @@ describe('a question on the terminal', () => {
     ['Y', yes('once')],
     ['r', yes('run')],
     ['a', yes('skill')],
+    ['y\r', yes('once')],
+    ['r\r\n', yes('run')],
     ['n', NO],
     ['\r', NO],
     ['\n', NO],
@@ -129,7 +131,7 @@ describe('a question on the terminal', () => {
   test('neither something pasted nor an arrow key is an answer', async () => {
     const at = desk();
     const asking = ask(at);
-    for (const keys of ['yes', 'y\r', '\u001B[A', '\u001By']) {
+    for (const keys of ['yes', 'y\ry', '\u001B[A', '\u001By']) {
       wait();
       at.input.emit('data', keys);
     }

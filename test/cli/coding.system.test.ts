@@ -58,7 +58,7 @@ describe('a run on a project', () => {
     'adds a test, makes it pass in the sandbox, and runs undo restores every byte',
     needs('bubblewrap'),
     async () => {
-      const run = { command: 'node --test test/add.test.mjs', cwd: '$PROJECT_DIR' };
+      const run = { command: 'node --test test/add.test.mjs' };
       const folder = project([
         call('list_files', { depth: 2 }, ['canary-agents-md', 'AGENTS.md']),
         call('read_file', { path: 'src/add.mjs' }, ['src/add.mjs']),

@@ -107,7 +107,7 @@ describe('a skill of a project, at a terminal', needs('python3 with pty'), () =>
     expect(question).not.toMatch(/[\u001B\u202E]/);
     expect(question.split('\n').filter((line) => line.startsWith('[y]'))).toHaveLength(1);
     expect(await stateOf(at, 'zebra')).toBe('unknown');
-    expect(text).toContain('warning: 2 skills of this project are hidden from the model');
+    expect(text).toContain('warning: 2 skills are hidden until you trust this project');
   });
 
   test('Ctrl-C ends the command before the run starts', async () => {
@@ -145,7 +145,7 @@ describe('where nobody can be asked', () => {
     'hidden skills are named before the run, in the answer and in JSON; a flag uses them once',
     async () => {
       const at = world();
-      const hidden = '1 skill of this project is hidden from the model, because you have not trusted it: zebra';
+      const hidden = '1 skill is hidden until you trust this project: zebra';
       const text = await at.run(...RUN);
       expect(text.status).toBe(0);
       expect(

@@ -39,7 +39,7 @@ describe('a skill of an untrusted project', () => {
     expect([status, out.includes('Is of the project'), err.split('\n')[0]]).toEqual([
       0,
       false,
-      'warning: 2 skills of this project are hidden from the model, because you have not trusted them: release, mine',
+      'warning: 2 skills are hidden until you trust this project: release, mine',
     ]);
   });
 

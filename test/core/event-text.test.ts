@@ -30,7 +30,7 @@ describe('what a person is told', () => {
     expect(eventText({ type: 'approval-ask', call: 1, request: QUESTION }, 'quiet')).toEqual([
       {
         tone: 'warning',
-        text: 'question: run_script pdf scripts/read.py "the secret argument", risk high, by rule "run_script(*)" of user /home/ada/config.json',
+        text: 'question: run_script pdf scripts/read.py "the secret argument", high risk (rule "run_script(*)" of user /home/ada/config.json)',
       },
     ]);
     expect(eventText({ type: 'run-end', outcome: 'failed', reason: '' }, 'quiet')).toEqual([
@@ -71,9 +71,9 @@ describe('what a person is told', () => {
       outcome('run/interrupted', 'write_file was interrupted'),
       outcome('run/interrupted', 'write_file was in progress when the run was interrupted; its outcome is unknown'),
     ]).toEqual([
-      'a person refused it',
-      String.raw`a person refused it: "not\x1b[2J now"`,
-      'a person refused use_network',
+      'denied by you',
+      String.raw`denied by you: "not\x1b[2J now"`,
+      'denied by you: use_network',
       'interrupted',
       'it was in progress when the run was interrupted; its outcome is unknown',
     ]);
@@ -81,7 +81,7 @@ describe('what a person is told', () => {
 
   test('verbose: the decision with its rule and origin, steps with their figures, sizes', () => {
     expect(texts(decided(1, 'allow', 'load_skill'), 'verbose')).toEqual([
-      'decision: allow load_skill, risk low, rule "load_skill(*)" of user /home/ada/config.json: "the rule says allow"',
+      'decision: allow load_skill, low risk (rule "load_skill(*)" of user /home/ada/config.json): "the rule says allow"',
     ]);
     const span: RunEvent = {
       type: 'span',
@@ -99,12 +99,16 @@ describe('what a person is told', () => {
   test('answers of people are told with their reach', () => {
     const answer = (given: (RunEvent & { readonly type: 'approval-answer' })['answer']): readonly string[] =>
       texts({ type: 'approval-answer', call: 1, request: 'sha256:1', answer: given }, 'normal');
-    expect(answer({ verdict: 'yes', scope: 'once', by: 'terminal' })).toEqual([
-      'answer: yes, for this call, by terminal',
+    expect(answer({ verdict: 'yes', scope: 'once', by: 'terminal' })).toEqual(['approved once by you']);
+    expect(answer({ verdict: 'yes', scope: 'once', by: 'option', reason: '--yes' })).toEqual([
+      'approved once by --yes',
     ]);
-    expect(answer({ verdict: 'no', scope: 'once', by: 'option' })).toEqual(['answer: no, by option']);
-    expect(answer('nobody')).toEqual(['answer: no person is available']);
-    expect(answer('pending')).toEqual(['answer: pending']);
+    expect(answer({ verdict: 'yes', scope: 'skill', by: 'stored' })).toEqual([
+      'approved for this skill by your stored answer',
+    ]);
+    expect(answer({ verdict: 'no', scope: 'once', by: 'terminal' })).toEqual(['denied by you']);
+    expect(answer('nobody')).toEqual(['not approved: no person is available']);
+    expect(answer('pending')).toEqual(['not approved yet: the question waits for an answer']);
   });
 });
 

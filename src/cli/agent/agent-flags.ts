@@ -2,7 +2,7 @@
 import { BUDGET_NAMES, EXECUTOR_NAMES, nearest, quoted, VOCABULARY_NAMES, type Budget } from '#core';
 import { list, option, toggle, type Flags } from '../command.ts';
 import { usageError } from '../exit.ts';
-import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
+import { ACCEPT_FLAG, APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
 import { TRUST_FLAGS } from './consent.ts';
 import { EXECUTOR_FLAG, PACKAGE_FLAGS, SANDBOX_FLAGS } from './programs.ts';
 
@@ -48,6 +48,7 @@ export const AGENT_FLAGS = {
     choices: ['quiet', 'normal', 'verbose'],
   }),
   ...APPROVAL_FLAGS,
+  ...ACCEPT_FLAG,
   ...AUTO_FLAG,
   ...TRUST_FLAGS,
 } as const satisfies Flags;
@@ -71,6 +72,7 @@ export const RESUME_FLAGS = {
   mount: { ...SANDBOX_FLAGS.mount, about: `resume: ${SANDBOX_FLAGS.mount.about}` },
   allow: { ...SANDBOX_FLAGS.allow, about: `resume: ${SANDBOX_FLAGS.allow.about}` },
   ...APPROVAL_FLAGS,
+  ...ACCEPT_FLAG,
   ...AUTO_FLAG,
   ...KEEP_GOING_FLAG,
   ...TRUST_FLAGS,

@@ -3,7 +3,8 @@ import type { EventSink } from '#journal';
 import { openApprovalFiles, openApprovals, type Asker } from '#policy';
 import { readSurroundings } from '#runtime';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
-import { list, toggle, type Flags, type Invocation } from '../command.ts';
+import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
+import type { EditMode } from './edit-mode.ts';
 import { reportHint, reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 export const APPROVAL_FLAGS = {
@@ -19,32 +20,46 @@ export const AUTO_FLAG = {
   ),
 } as const satisfies Flags;
 
+export const ACCEPT_FLAG = {
+  accept: option('WHAT', 'edits: do not ask about edits of files that git tracks, or that are new in a repository', {
+    choices: ['edits'],
+  }),
+} as const satisfies Flags;
+
 export const KEEP_GOING_FLAG = {
   'keep-going': toggle('without a terminal, go on without actions that need approval (default: stop at the first)'),
 } as const satisfies Flags;
 
 /** Asks at the terminal. Stdin is opened for the first question, because most runs ask none. */
-const TERMINAL_ASKER: Asker = {
-  by: 'terminal',
-  ask: async (request, options) => (await openTerminalAsker(askStreams(process))?.ask(request, options)) ?? 'nobody',
-};
+function terminalAsker(mode: EditMode | undefined): Asker {
+  const acceptEdits = mode === undefined ? undefined : () => mode.choose('edits');
+  return {
+    by: 'terminal',
+    async ask(request, options) {
+      return (await openTerminalAsker(askStreams(process), acceptEdits)?.ask(request, options)) ?? 'nobody';
+    },
+  };
+}
 
 /** The approver that the flags select: the terminal, the queue, or fixed answers. */
-export function openApprover({
-  flags,
-  terminal,
-  surroundings: { home },
-}: Pick<Invocation<typeof APPROVAL_FLAGS>, 'flags' | 'terminal' | 'surroundings'>): Approve {
+export function openApprover(
+  {
+    flags,
+    terminal,
+    surroundings: { home },
+  }: Pick<Invocation<typeof APPROVAL_FLAGS>, 'flags' | 'terminal' | 'surroundings'>,
+  mode?: EditMode,
+): Approve {
   const { approve } = openApprovals({
     home,
     approved: flags.approve ?? [],
     yes: flags.yes === true,
-    asker: flags.defer === true ? undefined : TERMINAL_ASKER,
+    asker: flags.defer === true ? undefined : terminalAsker(mode),
     // Answers in the queue count also without --defer, and the console shows what this terminal asks.
     pending: home === undefined ? undefined : { isShared: isAttended(), waitMs: flags.defer === true ? 0 : undefined },
     onWarning: (message) => reportWarning(terminal, printable(message)),
   });
-  return approve;
+  return mode === undefined ? approve : (request, options) => mode.answer(request) ?? approve(request, options);
 }
 
 /** The command line that approves an action, from the word for `--approve`. */

@@ -21,7 +21,9 @@ export interface ChatInput {
 }
 
 export interface EditorOptions {
-  readonly prompt: string;
+  readonly prompt: () => string;
+  /** Called for Shift-Tab, after which the prompt is shown anew. */
+  readonly turnMode?: () => void;
   readonly history: () => readonly string[];
   /** Completions of the end of a line, and the text that they replace. */
   readonly complete: (line: string) => { readonly hits: readonly string[]; readonly of: string };
@@ -39,8 +41,10 @@ export function openEditor(process: NodeJS.Process, options: EditorOptions): Cha
   return { next: () => readMessage(process, options), close: () => undefined };
 }
 
+const SHIFT_TAB = Buffer.from('\u001B[Z');
+
 function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions): Promise<Input> {
-  const { prompt, history, complete, mention, signal } = options;
+  const { prompt, turnMode, history, complete, mention, signal } = options;
   if (signal.aborted) return Promise.resolve({ type: 'end' });
   return new Promise((resolve) => {
     const keys = new PassThrough();
@@ -50,7 +54,7 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
       input: keys,
       output: stderr,
       terminal: true,
-      prompt,
+      prompt: prompt(),
       history: [...history()],
       removeHistoryDuplicates: true,
       completer: (line: string) => {
@@ -59,6 +63,11 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
       },
     });
     const onKeys = (bytes: Buffer): void => {
+      if (bytes.equals(SHIFT_TAB)) {
+        turnMode?.();
+        editor.setPrompt(prompt());
+        return editor.prompt(true);
+      }
       const typed = filter(decoder.write(bytes));
       // Several characters of one chunk would be appended to the line wherever the cursor is, without counting the rows that they fill.
       const [text = ''] = /^\P{Cc}{2,}/u.exec(typed) ?? [];

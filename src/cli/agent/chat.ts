@@ -18,7 +18,8 @@ import { completeCommand, handleLine, type ChatCommandParts } from './chat-comma
 import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
 import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
 import { takeInterrupts, type Interrupts } from './interrupts.ts';
-import { openAgent } from './open-agent.ts';
+import { MODE_LABELS } from './edit-mode.ts';
+import { openAgent, type OpenAgent } from './open-agent.ts';
 import { commandExecution } from './programs.ts';
 
 type EarlierChat = ReturnType<typeof findChat>;
@@ -57,7 +58,7 @@ export const command = defineCommand({
     });
     const { runtime, display } = agent;
     let { chosen } = agent;
-    const { input, remember } = openInput(invocation, runtime, isAtTerminal);
+    const { input, remember } = openInput(invocation, agent, isAtTerminal);
     const show = (result: AgentResult): number => {
       const { status, showRest } = agent.judge(result, repeatedCommand(words));
       if (terminal.isJson) terminal.out(lineJson({ result: { ...result, model: chosen.model.id, status } }));
@@ -139,7 +140,7 @@ async function askToAttach(files: readonly string[], signal: AbortSignal): Promi
 
 function openInput(
   invocation: ChatInvocation,
-  runtime: Runtime,
+  { runtime, mode }: OpenAgent,
   isAtTerminal: boolean,
 ): { readonly input: ChatInput; readonly remember: (message: string) => void } {
   const { flags: options, terminal, signal, surroundings } = invocation;
@@ -147,7 +148,8 @@ function openInput(
   const cache = options['no-cache'] === true ? undefined : cacheDirectory(surroundings);
   const history = openChatHistory(cache, surroundings.cwd);
   const input = openEditor(process, {
-    prompt: terminal.style('bold', '> '),
+    prompt: () => `${terminal.style('dim', MODE_LABELS[mode.name])}${terminal.style('bold', '> ')}`,
+    turnMode: () => mode.turn(),
     history: history.lines,
     complete: (line) =>
       line.startsWith('/') && !/\s/.test(line)

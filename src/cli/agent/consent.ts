@@ -119,7 +119,7 @@ function warnHidden(hidden: readonly HiddenSkill[], terminal: Terminal): void {
 
 function hiddenText(hidden: readonly HiddenSkill[]): string {
   const are = hidden.length === 1 ? 'is' : 'are';
-  return `${countText(hidden.length, 'skill')} of this project ${are} hidden from the model, because you have not trusted ${hidden.length === 1 ? 'it' : 'them'}: ${namesText(hidden)}`;
+  return `${countText(hidden.length, 'skill')} ${are} hidden until you trust this project: ${namesText(hidden)}`;
 }
 
 /** The part of the answer of `run` that names the hidden skills. */

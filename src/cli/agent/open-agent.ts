@@ -3,7 +3,7 @@ import type { AgentOptions, AgentResult } from '#agent';
 import { printable, refusedText } from '#core';
 import type { EventSink } from '#journal';
 import type { AgentModel } from '#model';
-import { projectInstructions } from '#project';
+import { projectText } from '#project';
 import { refuseReserved, type Run, type Runtime, type RuntimeOptions } from '#runtime';
 import type { Invocation } from '../command.ts';
 import { lineJson } from '../json.ts';
@@ -19,6 +19,7 @@ import {
   type ApprovingCommand,
   type KEEP_GOING_FLAG,
 } from './approval.ts';
+import { openEditMode, type EditMode } from './edit-mode.ts';
 import { askForTrust, type HiddenSkill } from './consent.ts';
 import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
 import { takeSteps } from './interrupts.ts';
@@ -40,6 +41,8 @@ export interface OpenAgentOptions {
 export interface OpenAgent {
   readonly runtime: Runtime;
   readonly chosen: AgentModel;
+  /** What is done without asking. */
+  readonly mode: EditMode;
   readonly display: AgentDisplay;
   /** Skills that stay hidden, because they are untrusted. */
   readonly untrusted: readonly HiddenSkill[];
@@ -68,6 +71,7 @@ export async function openAgent(
   const untrusted = await askForTrust(invocation, runtime);
   if (terminal.isJson && !isOneValue && untrusted.length > 0) terminal.out(lineJson({ untrusted }));
   const chosen = await announce(invocation, runtime);
+  if (!isAttended() && flags.defer !== true) terminal.remark(terminal.wrap(refusedAhead(flags), 2));
   const display = displayFor(flags, terminal, isOneValue);
   const refusals = openRefusalWatch();
   const connections = new Set<string>();
@@ -80,11 +84,13 @@ export async function openAgent(
     },
   ];
   const deliver = (run: Run): Promise<Delivery> => deliverOutputs(run, invocation);
-  const run = { host: {}, approve: openApprover(invocation), sinks, servers };
+  const mode = openEditMode(flags);
+  const run = { host: {}, approve: openApprover(invocation, mode), sinks, servers };
   const isContinued = isAttended() || flags.defer === true || flags['keep-going'] === true;
   return {
     runtime,
     chosen,
+    mode,
     display,
     untrusted,
     deliver,
@@ -96,7 +102,11 @@ export async function openAgent(
         budget,
         signal,
         run,
-        projectInstructions: flags['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd),
+        projectInstructions: projectText(surroundings.cwd, {
+          ...surroundings,
+          hasInstructions: flags['no-agents-md'] !== true,
+        }),
+        refuse: (action) => mode.refuse(action),
         unapproved: isContinued ? 'continue' : 'stop',
         beforeEnd: async (_session, recorded) => {
           const { copied, lines, problem } = await deliver(recorded);
@@ -129,4 +139,18 @@ export async function openAgent(
     },
     close: async () => servers?.close(),
   };
+}
+
+/** Said before the first action where no person can be asked. */
+function refusedAhead({ yes, accept, auto }: AgentInvocation['flags']): string {
+  const approved = [
+    ...(yes === true ? ['--yes approves programs and edits of files that git tracks'] : []),
+    ...(yes !== true && accept !== undefined ? ['--accept edits approves edits of files that git tracks'] : []),
+    ...(yes !== true && auto === true ? ['--auto approves contained programs'] : []),
+  ];
+  const rest =
+    approved.length === 0
+      ? 'programs, edits and network requests are refused unless a rule allows them'
+      : 'what else needs approval is refused';
+  return `no terminal: ${[...approved, rest].join('; ')}`;
 }

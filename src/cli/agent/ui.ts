@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 import { runAgent } from '#agent';
-import { projectInstructions } from '#project';
+import { projectText } from '#project';
 import { printable } from '#core';
 import { storedEvaluations } from '#evals';
 import { builtFile } from '#platform';
@@ -61,7 +61,8 @@ export const command = defineCommand({
     await askForTrust(invocation, runtime);
     const chosen = await announceModel(invocation, runtime);
     const { mounts = [], network } = sandboxOptions(invocation, runtime.config, true);
-    const instructions = flagValues['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd);
+    const hasInstructions = flagValues['no-agents-md'] !== true;
+    const instructions = projectText(surroundings.cwd, { ...surroundings, hasInstructions });
     const { executor = 'auto' } = flagValues;
     const { createRunServer } = await import('#server/run-server');
     const server = await createRunServer({

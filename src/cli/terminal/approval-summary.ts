@@ -25,7 +25,7 @@ export interface ApprovalSummary {
 }
 
 const CAPABILITIES = {
-  project_write: 'writes to your files',
+  project_write: 'your files mounted for writing',
   network: 'uses the network',
   secrets: 'gets secrets',
   weak_isolation: 'weaker isolation',

@@ -29,6 +29,8 @@ export interface AskStreams {
  */
 export const SETTLE_MS = 300;
 
+/** A key, or a key and Enter: a slow line and programs that type send both at once. */
+const ONE_KEY = /^.[\r\n]{0,2}$/u;
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
@@ -43,18 +45,29 @@ export function askStreams(process: NodeJS.Process): AskStreams {
   };
 }
 
-/** Asks the user at this terminal; undefined unless stdin and stderr both are terminals. */
-export function openTerminalAsker(streams: AskStreams): Asker | undefined {
+/**
+ * Asks the user at this terminal; undefined unless stdin and stderr both are terminals. `acceptEdits` is called where the answer is for all
+ * edits of files that can be undone.
+ */
+export function openTerminalAsker(streams: AskStreams, acceptEdits?: () => void): Asker | undefined {
   if (!isTerminal(streams)) return undefined;
   return {
     by: 'terminal',
     async ask(request, { signal }) {
       const { output } = streams;
-      const answer = await converse(streams, buildQuestion(request, readColumns(output)), signal);
-      output.write(answer.verdict === 'no' ? 'no\n' : `yes, ${SCOPES[answer.scope]}\n`);
+      const question = buildQuestion(request, readColumns(output), acceptEdits !== undefined);
+      const { isForEdits = false, ...answer } = await converse(streams, question, signal);
+      const yes = isForEdits ? 'all edits in this session' : SCOPES[answer.scope];
+      output.write(answer.verdict === 'no' ? 'no\n' : `yes, ${yes}\n`);
+      if (isForEdits) acceptEdits?.();
       return answer;
     },
   };
+}
+
+/** Whether a question is about a change of a file that git keeps, which `[a]` and the mode `edits` answer. */
+export function isUndoableEdit({ detail, risk }: Pick<ApprovalRequest, 'detail' | 'risk'>): boolean {
+  return detail.kind === 'write' && risk === 'low';
 }
 
 /** Asks a yes/no question. Without a terminal the answer is no. */
@@ -109,6 +122,8 @@ export function isTerminal({ input, output }: AskStreams): boolean {
 interface Answer {
   readonly verdict: 'yes' | 'no';
   readonly scope: ApprovalAnswer['scope'];
+  /** Also for all later edits of the session. */
+  readonly isForEdits?: boolean;
 }
 
 const SCOPES: Readonly<Record<ApprovalAnswer['scope'], string>> = {
@@ -133,16 +148,18 @@ const REPEAT = 'not approved yet: the question did not show all of this; answer 
  * What would be done, and the keys: two lines if possible. High risk requires a typed word, so that a single accidental key never approves
  * it. Where the question cannot show everything, the first yes shows the details instead, and counts only when it is repeated.
  */
-function buildQuestion(request: ApprovalRequest, width: number): Dialog<Answer> {
+function buildQuestion(request: ApprovalRequest, width: number, mayAcceptEdits: boolean): Dialog<Answer> {
   const isWord = request.risk === 'high';
+  const isEdit = mayAcceptEdits && isUndoableEdit(request);
+  const scopes = isEdit ? (['once'] as const) : request.scopes;
   // An answer for the rest of the run covers this file, not every write.
   const isFile = request.detail.kind === 'write' || request.detail.kind === 'delete';
   const words: ReadonlyMap<string, ApprovalAnswer['scope']> = new Map(
-    request.scopes.map((scope) => [isWord ? `yes${scope === 'once' ? '' : ` ${scope}`}` : KEYS[scope][0], scope]),
+    scopes.map((scope) => [isWord ? `yes${scope === 'once' ? '' : ` ${scope}`}` : KEYS[scope][0], scope]),
   );
   const choices = isWord
     ? `  type yes${request.scopes.includes('run') ? `, or "yes run" for this ${isFile ? 'file' : 'run'}` : ''}; d for details; anything else is no > `
-    : `  ${[...request.scopes.map((scope) => KEYS[scope][1]), '[n]o', '[d]etails'].join('  ')} > `;
+    : `  ${[...scopes.map((scope) => KEYS[scope][1]), ...(isEdit ? ['[a]ll edits in this session'] : []), '[n]o', '[d]etails'].join('  ')} > `;
   const details = (...notes: readonly string[]): string => {
     isShown = true;
     // Framed text has its width already, and stays in its frame.
@@ -160,8 +177,12 @@ function buildQuestion(request: ApprovalRequest, width: number): Dialog<Answer> 
     isWord,
     read(typed) {
       if (typed === 'd') return { more: details() };
-      const scope = words.get(typed);
-      if (scope !== undefined) return isShown ? { answer: { verdict: 'yes', scope } } : { more: details(REPEAT) };
+      const isForEdits = isEdit && typed === 'a';
+      const scope = isForEdits ? 'once' : words.get(typed);
+      if (scope !== undefined)
+        return isShown
+          ? { answer: { verdict: 'yes', scope, ...(isForEdits ? { isForEdits } : {}) } }
+          : { more: details(REPEAT) };
       return isWord || typed === 'n' ? { answer: NO } : undefined;
     },
     otherwise: NO,
@@ -213,7 +234,7 @@ async function converse<T>(
       else if (isPaste || !quiet.isOver()) quiet.begin();
       else if (typed === CTRL_D || (isEnter(typed) && word === '')) finish(dialog.otherwise);
       // Arrow keys, and pasted text without marks, arrive as several characters at once.
-      else if (typed.includes('\u001B') || (!dialog.isWord && typed.length > 1)) quiet.begin();
+      else if (typed.includes('\u001B') || (!dialog.isWord && !ONE_KEY.test(typed))) quiet.begin();
       else if (dialog.isWord) addToWord(typed);
       else accept(typed);
     };

@@ -61,8 +61,8 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     for (const problem of stored?.list().problems ?? []) warn(problem);
     const kept = stored?.find(request);
     if (kept !== undefined) return { verdict: kept.verdict, scope: 'skill', by: 'stored' };
-    if ((yes && isCoveredByYes(request)) || (await useTicket(request.id)))
-      return { verdict: 'yes', scope: 'once', by: 'option' };
+    if (yes && isCoveredByYes(request)) return { verdict: 'yes', scope: 'once', by: 'option', reason: '--yes' };
+    if (await useTicket(request.id)) return { verdict: 'yes', scope: 'once', by: 'option', reason: '--approve' };
     const left = place === undefined ? undefined : await orWarning(() => takeAnswer(place, request.id), warn);
     return left === undefined ? undefined : limitScope(left, request);
   };

@@ -51,7 +51,7 @@ export function readAnswer(reply: unknown, request: ApprovalRequest): ApprovalAn
     if (verdict !== 'yes') return refuse(`${CALLBACK} returned an object whose verdict is neither yes nor no`);
     if (scope === undefined || !request.scopes.includes(scope))
       return refuse(`${CALLBACK} approved with a scope that was not offered`);
-    return { verdict, scope, by };
+    return { verdict, scope, by, ...(by === 'option' && typeof reason === 'string' ? { reason } : {}) };
   } catch {
     return refuse(`${CALLBACK} returned an object that cannot be read`);
   }

@@ -86,7 +86,7 @@ describe('the timeline of a run', () => {
     const { steps } = buildTimeline(lines(reads(1), decision(1, 'ask'), answer));
     expect(steps[0]).toMatchObject({
       tone: 'warning',
-      lines: [{ label: 'decision' }, { label: 'answer', text: 'yes, for this call, by callback' }],
+      lines: [{ label: 'decision' }, { label: 'answer', text: 'approved once by the program' }],
     });
   });
 

@@ -124,7 +124,7 @@ export const VIEW: RunView = {
           tone: 'warning',
           text: 'run_script tables scripts/count.py, risk medium; affects workspace',
         },
-        { label: 'answer', tone: 'plain', text: 'yes, for this call, by callback' },
+        { label: 'answer', tone: 'plain', text: 'approved once by the program' },
         { label: 'outcome', tone: 'good', text: 'exit 0, 2 lines of output' },
       ],
     },

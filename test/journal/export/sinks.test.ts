@@ -20,7 +20,7 @@ const onTerminal = (level: TextLevel, events = WHOLE_RUN): readonly string[] =>
 describe('the terminal', () => {
   test('quiet: what was denied, what was asked, and how it ended', () => {
     expect(onTerminal('quiet')).toEqual([
-      '<yellow>question: run_script pdf scripts/read.py "the secret argument", risk high, by rule "run_script(*)" of user /home/ada/config.json',
+      '<yellow>question: run_script pdf scripts/read.py "the secret argument", high risk (rule "run_script(*)" of user /home/ada/config.json)',
       '<red>denied: run_command "the secret command", by rule "run_command(*)" of user /home/ada/config.json',
       '<green>run done: "it was answered"',
       '',
@@ -31,8 +31,8 @@ describe('the terminal', () => {
     expect(onTerminal('normal')).toEqual([
       'run run-1: "read my invoice"',
       '<green>load_skill pdf: new, 23 characters (30 ms)',
-      '<yellow>question: run_script pdf scripts/read.py "the secret argument", risk high, by rule "run_script(*)" of user /home/ada/config.json',
-      'answer: yes, for this run, by terminal',
+      '<yellow>question: run_script pdf scripts/read.py "the secret argument", high risk (rule "run_script(*)" of user /home/ada/config.json)',
+      'approved for this run by you',
       '<green>run_script pdf scripts/read.py "the secret argument": exit 0 (40 ms)',
       '<red>denied: run_command "the secret command", by rule "run_command(*)" of user /home/ada/config.json',
       '<yellow>note: "the disk is nearly full"',

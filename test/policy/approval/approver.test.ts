@@ -110,7 +110,7 @@ describe('a question', () => {
 describe('what was said on the command line', () => {
   test('--approve answers the very question, whatever its risk, and no other', async () => {
     const risky = requestOf({ risk: 'high', isolation: 'none' });
-    const option = { verdict: 'yes', scope: 'once', by: 'option' };
+    const option = { verdict: 'yes', scope: 'once', by: 'option', reason: '--approve' };
     expect(await answer(risky, { home: scratch(), approved: [risky.id] })).toEqual(option);
     expect(await answer(risky, { home: scratch(), approved: [risky.id.slice(7)] })).toEqual(option);
     for (const id of [risky.id.slice(0, 19), risky.id.slice(7, 19), idOf('1'), ''])
@@ -121,7 +121,7 @@ describe('what was said on the command line', () => {
     const withYes = (more: Partial<ApprovalRequest>): Promise<unknown> =>
       answer(requestOf(more), { home: undefined, yes: true });
     const { isolation: _, ...noProgram } = requestOf();
-    expect(await withYes({})).toEqual({ verdict: 'yes', scope: 'once', by: 'option' });
+    expect(await withYes({})).toEqual({ verdict: 'yes', scope: 'once', by: 'option', reason: '--yes' });
     expect(await answer(noProgram, { home: undefined, yes: true })).toMatchObject({ verdict: 'yes' });
     expect(await withYes({ risk: 'high' })).toBe('nobody');
     expect(await withYes({ isolation: 'none', risk: 'high' })).toBe('nobody');
