@@ -63,8 +63,8 @@ export async function benchMcp({
   // Interleaved, so that noise affects all alike.
   const runtime = await createRuntime({ cwd: path.join(large, 'project'), home: large, env: { HOME: large } });
   const run = await runtime.startRun({ request: 'bench' });
-  const tools = buildSkillTools(run.session, runtime, (action) =>
-    action.type === 'load_skill' ? { ...action, again: true } : action,
+  const tools = buildSkillTools(run.session, runtime, (action, options) =>
+    run.session.perform(action.type === 'load_skill' ? { ...action, again: true } : action, options),
   );
   const { client } = await connect(large);
   const pipe = openPipe();

@@ -18,6 +18,20 @@ export type { ChainProblem, ChainVerification } from './journal/verify-chain.ts'
 export type { Access } from './policy/access.ts';
 export type { Decision } from './core/access.ts';
 export type { ApprovalAnswer, ApprovalReply, ApprovalRequest, Approve } from './core/approval.ts';
+export { memorySkills } from './library/skill-source.ts';
+export type { MemorySkill, SkillSource, SourceFile, SourceSkill } from './library/skill-source.ts';
+export { openSkills } from './library/open-skills.ts';
+export type { ExecuteOptions, OpenSkillsOptions, SkillLibrary } from './library/open-skills.ts';
+export type {
+  AnswerQuestion,
+  ApprovalQuestion,
+  Conversation,
+  ConversationOptions,
+  ProgramOutput,
+} from './library/conversation.ts';
+export type { LibraryProblem } from './library/problems.ts';
+export type { HintTexts } from './library/embedder-hints.ts';
+export type { AgentsTool, AnthropicRunnable, OpenAiRunnable, Shapes } from './library/shapes.ts';
 export { planCatalog } from './skills/catalog/catalog.ts';
 export type { Catalog, CatalogItem, CatalogOptions } from './skills/catalog/catalog.ts';
 export type { CatalogFormat } from './core/catalog-layout.ts';

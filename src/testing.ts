@@ -1,6 +1,6 @@
 /**
- * Test kits. For authors of executors: the conformance suite, as cases for any test runner; see docs/executor-suite.md. For code that calls
- * models: models that follow a script, a recording or a random seed; see docs/rule-model.md.
+ * Test kits. For authors of executors and of sources of skills: conformance suites, as cases for any test runner; see docs/executor-suite.md.
+ * For code that calls models: models that follow a script, a recording or a random seed; see docs/rule-model.md.
  *
  * @module
  */
@@ -28,6 +28,8 @@ export { CaseSkipped, judgeCase } from './sandbox/conformance/case.ts';
 export type { CaseVerdict, ConformanceCase } from './sandbox/conformance/case.ts';
 export { executorConformance } from './sandbox/conformance/suite.ts';
 export type { ConformanceOptions } from './sandbox/conformance/suite.ts';
+export { sourceConformance } from './library/source-conformance.ts';
+export type { SourceCase } from './library/source-conformance.ts';
 export { FINISHES } from './model/finishes.ts';
 export type {
   Finish,

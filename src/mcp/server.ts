@@ -212,8 +212,8 @@ async function startTools({ runtime, run: runOptions = {} }: McpOptions, approve
   return {
     run,
     // A client starts new conversations in its session, so instructions are sent whenever they are asked for.
-    tools: buildSkillTools(run.session, runtime, (action) =>
-      action.type === 'load_skill' ? { ...action, again: true } : action,
+    tools: buildSkillTools(run.session, runtime, (action, options) =>
+      run.session.perform(action.type === 'load_skill' ? { ...action, again: true } : action, options),
     ),
     during(perform) {
       const performed = perform();

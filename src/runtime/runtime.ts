@@ -44,8 +44,8 @@ import type { SessionOptions, SessionSource, SessionSources } from './start-sess
 type RegistryOptions = Parameters<typeof openRegistry>[0];
 
 export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
-  /** Replaces the project's `.agent/config.json`. */
-  readonly configFile?: string;
+  /** Replaces the project's `.agent/config.json`; `false` reads no configuration file. */
+  readonly configFile?: string | false;
   /** Overrides all files and variables. */
   readonly config?: Config;
   /** The agent system whose tools, names, defaults and folders apply; overrides `vocabulary` of the configuration. */

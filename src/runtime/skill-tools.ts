@@ -1,4 +1,4 @@
-import { actionFailed, nearest, printable, invalidInput, quoted, type Action } from '#core';
+import { actionFailed, nearest, printable, invalidInput, quoted } from '#core';
 import { buildTools, whyNotOffered, type SkillTool, type ToolAnswer } from '#tools';
 import type { Runtime } from './runtime.ts';
 import type { Session } from './session.ts';
@@ -21,16 +21,16 @@ export interface SkillTools {
   readonly call: (name: string, input: unknown, options?: { readonly signal?: AbortSignal }) => Promise<ToolAnswer>;
 }
 
-/** The tools of an open session. `prepare` may change an action before it is performed. */
+/** The tools of an open session. `perform` may change actions and what is observed. */
 export function buildSkillTools(
   session: Session,
   runtime: Runtime,
-  prepare: (action: Action) => Action = (action) => action,
+  perform: Session['perform'] = (action, options) => session.perform(action, options),
 ): SkillTools {
   const { tools, find } = buildTools({
     vocabulary: session.vocabulary,
     offer: session.offer,
-    perform: (action, performOptions) => session.perform(prepare(action), performOptions),
+    perform,
     fail: (failed) => session.fail(failed),
   });
   const names = tools.map(({ name }) => name);
@@ -74,7 +74,7 @@ export function buildSkillTools(
 /** A JSON Schema of an object, as a plain value. */
 type ParameterSchema = {
   type: 'object';
-  properties: Record<string, unknown>;
+  properties: Record<string, object>;
   required?: string[];
 };
 

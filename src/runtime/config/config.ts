@@ -15,13 +15,13 @@ export function readSurroundings(options: Partial<Surroundings>): Surroundings {
 
 export const CONFIG_FILE = '.agent/config.json';
 
-/** Loads the configuration: defaults, user file, project file (or `file`, which must then exist), environment, and `given`. */
+/** Loads the configuration: defaults, user file, project file (or `file`, which must then exist; `false`: no file), environment, and `override`. */
 export async function loadConfig(
   surroundings: Surroundings,
-  file?: string,
+  file?: string | false,
   override?: ConfigOverride,
 ): Promise<LoadedConfig> {
-  const places = listConfigFiles(surroundings, file);
+  const places = file === false ? [] : listConfigFiles(surroundings, file);
   // Usually there is no configuration; then the code that reads it is not loaded.
   const isPlain =
     override === undefined &&

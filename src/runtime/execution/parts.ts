@@ -111,7 +111,8 @@ export interface ExecutionOptions {
   readonly redactor?: Redactor;
   readonly container?: ContainerOptions;
   readonly packages?: PackageOptions;
-  readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
+  /** `call` is the number of the action whose program printed it. */
+  readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array, call?: number) => void;
   /** Called after each action of a program, which may have left results. Not called for subagents. */
   readonly afterProgram?: (execution: Execution) => void;
   /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
@@ -221,10 +222,15 @@ export interface ExecutionCall {
   readonly call?: number;
 }
 
-/** Attributes traced steps to an action. */
+/** Attributes traced steps and output to an action. */
 export function partsFor(parts: ExecutionParts, { call }: ExecutionCall): ExecutionParts {
-  const { onSpan } = parts;
-  return onSpan === undefined || call === undefined ? parts : { ...parts, onSpan: (span) => onSpan(span, call) };
+  const { onSpan, onOutput } = parts;
+  if (call === undefined) return parts;
+  return {
+    ...parts,
+    onSpan: onSpan && ((span) => onSpan(span, call)),
+    onOutput: onOutput && ((stream, chunk) => onOutput(stream, chunk, call)),
+  };
 }
 
 /** Secrets for programs of one skill, and the redactor that removes them from everything else. */
