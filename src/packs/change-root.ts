@@ -1,9 +1,11 @@
 /** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { findAgentBase } from './agents/agents.ts';
 import { checkCopies } from './agents/lock-places.ts';
 import { requestChanges, type AgentTarget } from './agents/place-targets.ts';
+import { readSkillHead } from './lock/locked-skills.ts';
 import { isRefusal, packRefusal, refused, type PackRefusal } from './problems.ts';
 import { quoted, type Surroundings } from '#core';
 import { isPresent } from '#platform';
@@ -39,7 +41,10 @@ export interface UninstallOptions extends ChangeOptions {
 export async function uninstallSkills(options: UninstallOptions): Promise<Changed | PackRefusal> {
   const { purge = false, force = false, targets } = options;
   return await inRoot(options, async (root) => {
-    const names = options.names === 'all' ? [...root.lock.skills.keys()] : [...new Set(options.names)];
+    const names =
+      options.names === 'all'
+        ? [...root.lock.skills.keys()]
+        : [...new Set(options.names.map((name) => findFolder(root, name)))];
     if (targets === undefined) refuseNeeded(root, names);
     const changes = names.map((name) => ({ type: 'remove', name, to: purge ? 'nowhere' : 'trash', force }) as const);
     const [refusal] = root.refusals(changes).values();
@@ -47,6 +52,18 @@ export async function uninstallSkills(options: UninstallOptions): Promise<Change
     if (targets !== undefined) return await unlink(root, options, names, targets);
     const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}`;
     return await change(root, options, names, { what, act: (signal) => root.commit(changes, { signal }) });
+  });
+}
+
+/** The folder of a skill, which may be named as it is listed: by the `name` of its SKILL.md. */
+function findFolder(root: OpenRoot, name: string): string {
+  const folders = readdirSync(root.path);
+  if (root.lock.skills.has(name) || folders.includes(name)) return name;
+  const declaring = folders.filter((folder) => readSkillHead(path.join(root.path, folder), folder)?.name === name);
+  const [only = name] = declaring;
+  if (declaring.length < 2) return only;
+  throw refused('install/not-installed', `${String(declaring.length)} folders have a skill called ${quoted(name)}`, {
+    hint: `name its folder: ${declaring.toSorted().join(', ')}`,
   });
 }
 

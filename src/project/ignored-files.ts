@@ -28,8 +28,10 @@ export function openIgnoredFiles({ root, place }: Pick<ResolvedPath, 'root' | 'p
 
 /** What a listing or search of a folder leaves out. Inside a folder that is itself ignored, everything is shown: it was named. */
 export function ignoredBelow(placed: ResolvedPath): IsIgnored {
+  const { relative, place } = placed;
+  // At the top of a workspace these are bookkeeping of the sandbox: programs write into folders below.
+  if (place === 'workspace') return (path) => path.startsWith('.');
   const isIgnored = openIgnoredFiles(placed);
-  const { relative } = placed;
   return relative !== '' && isIgnored(relative, true) ? () => false : isIgnored;
 }
 

@@ -56,6 +56,8 @@ export function resolvePath(text: string, places: FileRoots, purpose: Purpose): 
     shown: shownPath(scheme, resolved.path),
     absolute: path.join(root, resolved.path),
   };
+  if (purpose === 'write' && /\/\.?$/.test(text))
+    return refused(hostFailure('file/directory', `${quoted(text, 200)} names a folder, expected a file`));
   const problem = purpose === 'write' ? writeProblem(placed, places) : undefined;
   return problem === undefined ? placed : refused(problem);
 }

@@ -210,7 +210,9 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
           ? `the folder ${quoted(bare)} declares the name ${quoted(used)}, and the skill of another folder is used for it`
           : isShort
             ? `the skills are ${names.join(', ')}`
-            : undefined;
+            : names.length === 0
+              ? 'no skill can be used here; the user can see why with `skillwright list`'
+              : undefined;
   return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
     nearest: near,
     hint,

@@ -309,6 +309,10 @@ function chooseDocuments(
       notes.push(`${quoted(path)} is not shown: ${refused.reason}`);
       continue;
     }
+    if (path === skill.file && offset === undefined) {
+      notes.push(`${quoted(path)} is not a document: loading the skill shows it`);
+      continue;
+    }
     if (!all.includes(path) && path !== skill.file) {
       const near = nearest(path, all);
       const hint = near.length === 0 ? '' : `; nearest: ${near.join(', ')}`;

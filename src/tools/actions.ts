@@ -1,4 +1,5 @@
 import {
+  failure,
   jsonSchema,
   type Action,
   type ActionFailed,
@@ -59,7 +60,10 @@ const selectSkills: ToolRow = defineTool({
       ['skills'],
     ),
   isOffered: hasSkills,
-  toActions: ({ skills }) => skills.map((skill): Action => ({ type: 'load_skill', ...toReference(skill) })),
+  toActions: ({ skills }) =>
+    skills.length === 0
+      ? failure('input/invalid', `parameter "skills" is empty: expected 1 to ${String(MOST_SKILLS)} skills`)
+      : skills.map((skill): Action => ({ type: 'load_skill', ...toReference(skill) })),
   toResult: (observations, offer) => ({
     ok: true,
     skills: observations.map((observation) => showSkill(observed(observation, 'load_skill'), offer)),

@@ -126,7 +126,7 @@ const fileWrite: ToolRow = singleAction({
       return failure(reading.code, reading.message, {
         hint: 'give a path relative to the workspace, such as extract.py',
       });
-    return { type: 'write_file', path: `workspace://work/${reading}`, content };
+    return { type: 'write_file', path: `workspace://work/${reading}${/\/\.?$/.test(file) ? '/' : ''}`, content };
   },
   toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
   isOffered: hasExecution,

@@ -44,6 +44,8 @@ const load: ToolRow = singleAction({
   name: 'skill_load',
   description: 'Load the instructions of a skill, and documents of it by path. Runs nothing.',
   action: 'load_skill',
+  // trpc registers its tools whether or not its repository has a skill, and says that a skill is unknown.
+  isOffered: () => true,
   schema: (offer) =>
     jsonSchema.section('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
   toAction({ skill, ...input }) {

@@ -168,3 +168,18 @@ test('exec says that a script is a link to the outside, and outdated agrees with
   expect(await runCli(folder, ['outdated'])).toMatchObject({ status: 0 });
   expect((await runCli(folder, ['update', '--merge', '--yes'])).err).toContain('everything is up to date');
 });
+
+test('uninstall takes the name that list shows; of folders that declare one name, it asks for the folder', async () => {
+  const folder = world();
+  await runCli(folder, INSTALL);
+  const uninstall = ['uninstall', 'Ahrefs Automation', '--yes'];
+  writeFiles(folder, { '.agents/skills/other/SKILL.md': skillText('Ahrefs Automation', ABOUT) });
+  expect(await runCli(folder, uninstall)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('name its folder: ahrefs-automation, other'),
+  });
+  rmSync(path.join(folder, '.agents/skills/other'), { recursive: true });
+  expect(await runCli(folder, uninstall)).toMatchObject({ status: 0, out: 'uninstalled ahrefs-automation\n' });
+  expect((await runCli(folder, ['list'])).out).not.toContain('Ahrefs Automation');
+  expect((await runCli(folder, uninstall)).err).toContain('"Ahrefs Automation" is not installed');
+});

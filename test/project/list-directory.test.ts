@@ -16,6 +16,11 @@ function names(here: World, folder: string, depth?: number): readonly string[] {
 }
 
 describe('list_dir', () => {
+  test('leaves out the bookkeeping at the top of a workspace', () => {
+    const here = world({ 'workspace/.owner': '1', 'workspace/.copies/pdf/SKILL.md': '', 'workspace/work/.env': 'A=1' });
+    expect(names(here, 'workspace://', 3)).toEqual(['metadata.json', 'work', 'work/.env', 'work/b.txt']);
+  });
+
   test('lists a folder, sorted, hidden files included, links not followed', () => {
     const here = world({
       'project/b/inner.txt': 'inner',

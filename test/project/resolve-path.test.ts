@@ -170,6 +170,13 @@ describe('a path to write to', () => {
     ).toEqual(['new.txt', 'real/deep/new.txt', 'real/to-come.md', 'workspace://work/new', 'workspace://out/new/x']);
   });
 
+  test('names a file: a path that ends like that of a folder is refused, and can be read', () => {
+    const here = world({ 'project/d/x': 'x' });
+    const folders = ['new/', 'new/.', 'd/', 'a.txt/', 'workspace://work/d/'];
+    expect(folders.map((text) => outcome(here, text, 'write'))).toEqual(folders.map(() => 'file/directory'));
+    expect(outcome(here, 'd/')).toBe('d');
+  });
+
   test('is refused in skills, by any name, and in the workspace outside of work/ and out/', () => {
     const here = world({ 'project/.skills/own/SKILL.md': 'own', 'project/way': '-> .skills/own' });
     const places = {

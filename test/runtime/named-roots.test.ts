@@ -136,7 +136,7 @@ describe('an empty answer says why', () => {
     const { session, call } = await openSkillTools({ runtime, vocabulary: 'openseed' });
     expect([session.offer.emptyReason, session.catalog.emptyReason]).toEqual([reason, reason]);
     const trpc = await openSkillTools({ runtime, vocabulary: 'trpc' });
-    expect((await trpc.call('skill_load', { skill: 'pdf' })).text).toContain(`there are no skills (${reason})`);
+    expect((await trpc.call('skill_list_docs', { skill: 'pdf' })).text).toContain(`there are no skills (${reason})`);
     expect(await call('list_skills', {})).toMatchObject({ text: '[]', emptyReason: reason });
     const without = await runtime.distrust(runtime.index.skills);
     expect(runtime.catalog({ without })).toMatchObject({ full: [], emptyReason: reason });
@@ -173,7 +173,7 @@ describe('an empty answer says why', () => {
     const { project } = world();
     const { err } = await runCli(project, [
       'call',
-      'skill_load',
+      'skill_list_docs',
       '{"skill":"pdf"}',
       '--vocabulary',
       'trpc',

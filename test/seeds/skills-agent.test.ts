@@ -84,6 +84,16 @@ test('the mock model of the configuration plays its turns: actions of the design
   expect(refused.err).toContain('model rules: it is configured');
 });
 
+test('select_skills without a skill is refused', async () => {
+  const { call, session } = await openSkillTools({ runtime: await place().runtime({ vocabulary: 'skills-agent' }) });
+  for (const skills of [[], ''])
+    expect((await call('select_skills', { skills })).value).toMatchObject({
+      ok: false,
+      error: { code: 'input/invalid', message: 'parameter "skills" is empty: expected 1 to 8 skills' },
+    });
+  await session.close();
+});
+
 test('a config.toml is named as ignored', async () => {
   const { runtime, project } = place({ '.agent/config.toml': 'skill_roots = []\n' });
   const { diagnostics } = await runtime();

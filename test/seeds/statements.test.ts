@@ -136,6 +136,30 @@ describe('trpc-agent-go', () => {
     expect((await call('skill_list_docs', { skill: 'demo-skill' })).value).toEqual(['USAGE.md', 'docs/NOTES.txt']);
   });
 
+  test('SKILL.md is not a document: it cannot be selected, and loading shows it', async () => {
+    const { call } = await open('trpc', FILES);
+    const note = '"SKILL.md" is not a document: loading the skill shows it';
+    expect((await call('skill_load', { skill: 'demo-skill', docs: ['SKILL.md', 'USAGE.md'] })).text).toBe(
+      `loaded: demo-skill\n\n[Loaded] demo-skill\n\n# Demo\nDocs loaded: USAGE.md\n\n[Doc] USAGE.md\n\ncanary-usage\n\n[note] ${note}`,
+    );
+    expect((await call('skill_select_docs', { skill: 'demo-skill', docs: ['./SKILL.md'] })).value).toEqual({
+      skill: 'demo-skill',
+      selected_docs: [],
+      include_all_docs: false,
+      mode: 'replace',
+      content: `[note] ${note}`,
+    });
+  });
+
+  test('without a skill skill_load is offered, and says that a skill is unknown', async () => {
+    const { call, tools } = await open('trpc', { 'README.md': '' });
+    expect(tools.map(({ name }) => name)).toEqual(['skill_load']);
+    expect(await call('skill_load', { skill: 'demo-skill' })).toMatchObject({
+      isError: true,
+      text: 'unknown skill: demo-skill. No skill can be used here; the user can see why with `skillwright list`.',
+    });
+  });
+
   test('a document that was not chosen is not shown, and scripts never are', async () => {
     const { call } = await open('trpc', FILES);
     const shown = async (input: object): Promise<readonly string[]> =>

@@ -126,6 +126,7 @@ describe('ManusX', () => {
     const { call, actions } = fake(manusx, {}, { execution: { hasInteraction: true } });
     await call('file_write', { file: 'extract.py', content: 'print(1)' });
     await call('shell_exec', { command: 'python extract.py' });
+    await call('file_write', { file: 'd/', content: '' });
     const refused = await Promise.all(
       ['/etc/passwd', '../x', ''].map((file) => call('file_write', { file, content: '' })),
     );
@@ -142,6 +143,7 @@ describe('ManusX', () => {
     expect(actions).toEqual([
       { type: 'write_file', path: 'workspace://work/extract.py', content: 'print(1)' },
       { type: 'run_command', command: 'python extract.py' },
+      { type: 'write_file', path: 'workspace://work/d/', content: '' },
     ]);
     expect(fake(manusx).tools.map(({ name }) => name)).toEqual(['skill_request', 'file_read']);
   });

@@ -30,7 +30,7 @@ describe('what is offered', () => {
 
   verifies('TOOL-5', 'where there are no skills there are no tools and no guidance', () => {
     for (const vocabulary of Object.values(VOCABULARIES)) {
-      // Both answer without skills, too: with an empty list, or that there is no such skill.
+      // They answer without skills, too: with an empty list, or that there is no such skill.
       const always: Readonly<Record<string, readonly string[]>> = {
         openseed: [
           'search_skills',
@@ -41,6 +41,7 @@ describe('what is offered', () => {
           'list_skills',
         ],
         manusx: ['skill_request'],
+        trpc: ['skill_load'],
       };
       const still = always[vocabulary.name] ?? [];
       expect(fake(vocabulary, {}, { skills: [] }).tools.map(({ name }) => name)).toEqual(still);
