@@ -2,6 +2,7 @@
 import type { CallMcpTool } from './action.ts';
 import type { ActionProblem } from './failure-codes.ts';
 import type { ToolCalled } from './observation.ts';
+import type { SkillEntry } from './skill.ts';
 
 /** Server names contain no `__`, so two servers cannot have a tool with the same name, and are names of folders. */
 export function isServerName(name: string): boolean {
@@ -51,6 +52,19 @@ export interface ToolServers {
     action: CallMcpTool,
     options: ServerServices & { readonly signal?: AbortSignal },
   ): Promise<ToolCalled | ActionProblem>;
+  /**
+   * A skill of a server in the folder of its files, and its tree digest. `wanted` files are read from the server if they are not there, all
+   * without `wanted`; each must be what the server listed when the user trusted the skill.
+   */
+  openSkill(
+    skill: SkillEntry,
+    options: ServerServices & { readonly wanted?: readonly string[] | undefined; readonly signal?: AbortSignal },
+  ): Promise<{ readonly skill: SkillEntry; readonly digest: string } | ActionProblem>;
+  /** The skill that a server has at a URI, `mcp:SERVER/URI`, whether it lists it or not. The next index has it. */
+  findSkill(
+    reference: string,
+    services: ServerServices,
+  ): Promise<{ readonly name: string; readonly source: string } | ActionProblem>;
   /** Ends all connections and the programs of local servers. Idempotent. */
   close(): Promise<void>;
 }

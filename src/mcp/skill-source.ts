@@ -2,7 +2,7 @@
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills';
 import type { Resource } from '@modelcontextprotocol/server';
 import { isUtf8 } from 'node:buffer';
-import { lstatSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import {
@@ -14,11 +14,12 @@ import {
   toRelativePath,
   type Action,
   type ActionFailed,
+  serverOfSource,
   type SkillEntry,
   isProblem,
 } from '#core';
 import { listFiles, inSkill } from '#skills';
-import { sha256, type ConfinedDirectory, cacheEntry } from '#platform';
+import { sha256, type ConfinedDirectory, cacheEntry, isDirectory, isInside, realPath } from '#platform';
 import type { Session } from '#runtime';
 
 const PAGE = 100;
@@ -69,7 +70,10 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
     return fresh.entry;
   };
   const skills = async (): Promise<readonly SkillEntry[]> =>
-    (await session()).index.skills.filter(({ state }) => isForModel(state));
+    // What another server offers is not ours to publish.
+    (await session()).index.skills.filter(
+      ({ state, source }) => isForModel(state) && serverOfSource(source) === undefined,
+    );
   const remember = (): void => {
     if (isRemembered) return;
     writePublished(cacheFile, known());
@@ -123,11 +127,13 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
       const found = await find(uri.replace(/\/+$/, ''));
       const entry = found === undefined ? undefined : await entryOf(found.skill);
       if (entry === undefined || entry.resources === 'dynamic') return undefined;
+      const folders = found === undefined ? undefined : readFolders(found);
       const children = listChildren(
         uri.replace(/\/+$/, ''),
         entry.resources.map((resource) => resource.uri),
+        folders,
       );
-      if (children.length === 0) return undefined;
+      if (children.length === 0 && folders === undefined) return undefined;
       const start = Math.max(0, Math.trunc(Number(cursor ?? 0)) || 0);
       const next = start + PAGE;
       return {
@@ -281,7 +287,7 @@ function plainResources({ resources }: Skill, { name, description }: SkillEntry)
     const file = uri.slice(SCHEME.length).split('/').slice(1).map(decoded).join('/');
     return {
       uri,
-      name: `${name}/${file}`,
+      name: file === MANIFEST ? name : `${name}/${file}`,
       ...(file === MANIFEST ? { title: name, description: cleanText(description) } : {}),
       mimeType: detectMediaType(file, Buffer.alloc(0)).mediaType,
       size,
@@ -301,9 +307,29 @@ function toReadResult(path: string, bytes: Uint8Array): SkillReadResult {
   return isBinary || !isUtf8(bytes) ? { bytes, mimeType } : { text: Buffer.from(bytes).toString('utf8'), mimeType };
 }
 
+/** The names of folders in a folder of a skill, which may be empty. Undefined if there is no such folder. */
+function readFolders({ skill, path: folder }: Located): readonly string[] | undefined {
+  const place = path.join(skill.dir, folder);
+  if (folder !== '' && isProblem(toRelativePath(folder))) return undefined;
+  if (!isDirectory(place) || !isInside(realPath(place), realPath(skill.dir))) return undefined;
+  return readdirSync(place, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !NOT_PUBLISHED.has(entry.name))
+    .map(({ name }) => name);
+}
+
+const NOT_PUBLISHED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
 /** The files and folders directly below a folder. */
-function listChildren(folder: string, uris: readonly string[]): readonly Resource[] {
+function listChildren(
+  folder: string,
+  uris: readonly string[],
+  folders: readonly string[] | undefined = [],
+): readonly Resource[] {
   const children = new Map<string, Resource>();
+  for (const name of folders) {
+    const uri = `${folder}/${encodeURIComponent(name)}`;
+    children.set(uri, { uri, name, mimeType: DIRECTORY });
+  }
   for (const uri of uris) {
     if (!uri.startsWith(`${folder}/`)) continue;
     const [name = '', ...rest] = uri.slice(folder.length + 1).split('/');

@@ -1,27 +1,25 @@
 /** The MCP servers of the configuration: their tools for a session, and the connections behind them. */
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import type { CallToolResult } from '@modelcontextprotocol/client';
 
 import {
   toolTokens,
   countText,
-  cleanText,
   compileGlob,
-  detectMediaType,
+  configProblem,
   failure,
   isObject,
   isServerName,
   parseJson,
   quoted,
-  sliceStart,
+  serverOfSource,
   stableJson,
   type ActionProblem,
-  type Observation,
-  type OfType,
   type ServerTool,
+  type SkillEntry,
   type ToolServers,
 } from '#core';
-import { sha256, cacheEntry } from '#platform';
+import { sha256, cacheEntry, isDirectory, timerMs } from '#platform';
 import { serverSkillsFolder, type Runtime } from '#runtime';
 import { toErrorMessage } from './program-transport.ts';
 import {
@@ -32,7 +30,18 @@ import {
   type ToolResult,
   type ServerServices,
 } from './server-connection.ts';
-import { syncSkills, type ServerSkills } from './server-skills.ts';
+import {
+  askForSkill,
+  forgetSkills,
+  knownSkill,
+  openServerSkill,
+  openSkillsClient,
+  readMissing,
+  syncSkills,
+  type ServerSkills,
+  type SkillFolders,
+} from './server-skills.ts';
+import { toolCalled } from './tool-answer.ts';
 import { readTool } from './tool-schema.ts';
 
 export interface ToolServersOptions {
@@ -88,7 +97,29 @@ export function openToolServers(runtime: Runtime, options: ToolServersOptions = 
       const called = await server.call(name, input, services, signal);
       return 'failure' in called ? called.failure : toolCalled(name, called.result);
     },
-    check: (services) => Promise.all(servers.map((server) => server.current(services))),
+    async openSkill(skill, { wanted, signal, ...services }) {
+      const server = servers.find(({ name }) => name === serverOfSource(skill.source));
+      const unknown = `the MCP server of the skill ${quoted(skill.name)} is not configured`;
+      return server?.openSkill(skill, wanted, services, signal) ?? failure('server/unavailable', unknown);
+    },
+    async findSkill(reference, services) {
+      const [, label, uri = ''] = /^(?:mcp:([^/]+)\/)?(.*)$/s.exec(reference) ?? [];
+      const asked = servers.filter(({ name }) => label === undefined || name === label);
+      const [server, ...more] = asked;
+      // The same URI is another skill on another server.
+      if (server === undefined || more.length > 0)
+        return failure('input/invalid', `${quoted(reference, 200)} does not name the MCP server of the skill`, {
+          hint: `name it by mcp:SERVER/${uri}; the servers are ${servers.map(({ name }) => name).join(', ')}`,
+        });
+      return server.findSkill(uri, services);
+    },
+    async check(services) {
+      const configured = runtime.config.mcp_servers ?? {};
+      if (configProblem(runtime.diagnostics) === undefined)
+        for (const name of serversWithSkills(runtime))
+          if (configured[name] === undefined) await forgetSkills(skillFolders(runtime, name));
+      return Promise.all(servers.map((server) => server.current(services)));
+    },
     async close() {
       await Promise.all(servers.map((server) => server.close()));
     },
@@ -102,6 +133,7 @@ interface KnownTools {
 }
 
 interface Server {
+  readonly name: string;
   readonly has: (tool: string) => boolean;
   /** The remembered tools, or those of a new connection. */
   readonly known: (services: ServerServices) => Promise<ServerState>;
@@ -112,7 +144,26 @@ interface Server {
     services: ServerServices,
     signal?: AbortSignal,
   ) => Promise<ToolResult>;
+  readonly openSkill: (
+    skill: SkillEntry,
+    wanted: readonly string[] | undefined,
+    services: ServerServices,
+    signal?: AbortSignal,
+  ) => ReturnType<ToolServers['openSkill']>;
+  /** The name in the index of a skill that may not be listed. */
+  readonly findSkill: (uri: string, services: ServerServices) => ReturnType<ToolServers['findSkill']>;
   readonly close: () => Promise<void>;
+}
+
+/** Two folders of one server: what it says about its skills, and their files. */
+function skillFolders({ cacheDir = '', executionPlaces }: Runtime, server: string): SkillFolders {
+  const stubs = serverSkillsFolder(cacheDir, server);
+  return { stubs, contents: path.join(cacheDir, 'mcp/contents', server), home: executionPlaces.user.home };
+}
+
+function serversWithSkills({ cacheDir }: Runtime): readonly string[] {
+  const folder = cacheDir === undefined ? '' : path.dirname(serverSkillsFolder(cacheDir, 'any'));
+  return isDirectory(folder) ? readdirSync(folder).filter(isServerName) : [];
 }
 
 function openServer(
@@ -122,6 +173,7 @@ function openServer(
 ): Server {
   const { cacheDir, executionPlaces } = runtime;
   const timeout = (config.connect_timeout_seconds ?? 20) * 1_000;
+  const callTimeout = timerMs((config.timeout_seconds ?? 60) * 1_000);
   const surroundings = { ...executionPlaces.user, cwd: executionPlaces.project };
   const file =
     cacheDir === undefined
@@ -175,9 +227,8 @@ function openServer(
   };
   const skillsOf = async ({ client }: ServerConnection): Promise<ServerSkills> => {
     if (cacheDir === undefined || config.skills === false) return { names: [], problems: [] };
-    const folder = serverSkillsFolder(cacheDir, name);
     try {
-      return await syncSkills(client, { folder, timeout });
+      return await syncSkills(openSkillsClient(client), skillFolders(runtime, name), timeout);
     } catch (error) {
       return { names: [], problems: [`its skills cannot be listed: ${toErrorMessage(error)}`] };
     }
@@ -199,6 +250,7 @@ function openServer(
     };
   };
   return {
+    name,
     has: (tool) => offered?.tools.has(tool) === true,
     async known(services) {
       offered ??= remembered(file);
@@ -218,6 +270,42 @@ function openServer(
       if (found === undefined || stableJson(found) !== stableJson(known))
         return { failure: changed(name, tool, found === undefined) };
       return connection.callTool(found.original, input, signal);
+    },
+    async openSkill(skill, wanted, services, signal) {
+      const broken = (error: unknown): ActionProblem =>
+        failure(
+          'server/failed',
+          `the skill ${quoted(skill.name)} of the MCP server ${quoted(name)} cannot be used: ${toErrorMessage(error)}`,
+          { hint: `its server may have changed it; ask again with skillwright mcp check ${name}` },
+        );
+      try {
+        const opened = openServerSkill(skill, skillFolders(runtime, name), wanted);
+        if (opened.missing.length === 0) return opened;
+        const connection = await connect(services);
+        if ('code' in connection) return connection;
+        await readMissing(openSkillsClient(connection.client), opened, { timeout: callTimeout, signal });
+        return openServerSkill(skill, skillFolders(runtime, name), []);
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        return broken(error);
+      }
+    },
+    async findSkill(uri, services) {
+      const folders = skillFolders(runtime, name);
+      const known = knownSkill(folders, uri);
+      if (known !== undefined) return { name: known, source: `mcp:${name}` };
+      const connection = await connect(services);
+      if ('code' in connection) return connection;
+      try {
+        const found = await askForSkill(openSkillsClient(connection.client), folders, uri, timeout);
+        return { name: found, source: `mcp:${name}` };
+      } catch (error) {
+        const reason = toErrorMessage(error);
+        return failure(
+          'skill/unknown',
+          `the MCP server ${quoted(name)} has no usable skill ${quoted(uri, 200)}: ${reason}`,
+        );
+      }
     },
     async close() {
       const connection = await opening;
@@ -286,78 +374,4 @@ function isRememberedTool(value: unknown): value is { readonly tool: ServerTool;
     isObject(inputSchema) &&
     isObject(inputSchema['properties'])
   );
-}
-
-const MAX_CHARACTERS = 100_000;
-/** What providers take: of one answer, and of one image. */
-const MAX_IMAGES = 4;
-const MAX_IMAGE_BYTES = 3 * 1024 * 1024;
-const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
-
-type Part = CallToolResult['content'][number];
-
-export function toolCalled(
-  name: string,
-  { content, structuredContent, isError = false }: CallToolResult,
-): OfType<Observation, 'tool-called'> {
-  const images: Image[] = [];
-  const parts = content.map((part) => partText(part, images));
-  const isEmpty = parts.every((part) => part === '');
-  const whole =
-    isEmpty && structuredContent !== undefined ? JSON.stringify(structuredContent) : cleanText(parts.join('\n'));
-  return {
-    type: 'tool-called',
-    action: 'call_mcp_tool',
-    name,
-    text: sliceStart(whole, MAX_CHARACTERS),
-    ...(images.length === 0 ? {} : { images }),
-    isError,
-    truncated: whole.length > MAX_CHARACTERS,
-  };
-}
-
-type Image = NonNullable<OfType<Observation, 'tool-called'>['images']>[number];
-
-/** Adds the images that a model may see to `images`. */
-function partText(part: Part, images: Image[]): string {
-  switch (part.type) {
-    case 'text':
-      return part.text;
-    case 'image':
-      return imageText(part, images);
-    case 'audio':
-      return `[audio ${part.mimeType}, ${bytesText(part.data)}, not shown]`;
-    case 'resource_link':
-      return `[link to the resource ${part.uri}]`;
-    case 'resource': {
-      const { resource } = part;
-      if ('text' in resource) return resource.text;
-      const { blob, mimeType = 'without a type', uri } = resource;
-      return mimeType.startsWith('image/')
-        ? imageText({ data: blob, mimeType }, images)
-        : `[resource ${uri}, ${mimeType}, ${bytesText(blob)}, not shown]`;
-    }
-    default:
-      return '[a part of an unknown kind, not shown]';
-  }
-}
-
-/** The type comes from the bytes: a server may name any, and providers refuse a wrong one. */
-function imageText({ data, mimeType }: { readonly data: string; readonly mimeType: string }, images: Image[]): string {
-  const bytes = Buffer.from(data, 'base64');
-  const { mediaType } = detectMediaType('', bytes);
-  const problem = !SHOWN_TYPES.has(mediaType)
-    ? `its bytes are not ${mimeType}`
-    : bytes.length > MAX_IMAGE_BYTES
-      ? `it is larger than ${String(MAX_IMAGE_BYTES)} bytes`
-      : images.length >= MAX_IMAGES
-        ? `only ${String(MAX_IMAGES)} images of one answer are shown`
-        : undefined;
-  if (problem !== undefined) return `[image ${mimeType}, ${bytesText(data)}, not shown: ${problem}]`;
-  images.push({ mediaType, data: bytes.toString('base64') });
-  return `[image ${mediaType}, ${bytesText(data)}]`;
-}
-
-function bytesText(base64: string): string {
-  return `${String(Buffer.byteLength(base64, 'base64'))} bytes`;
 }

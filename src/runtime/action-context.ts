@@ -8,6 +8,7 @@ import type {
   SkillEntry,
   OfType,
   Config,
+  ToolServers,
 } from '#core';
 import type { Redactor } from '#journal';
 import type { openTreeDigests } from '#platform';
@@ -36,10 +37,18 @@ export interface HostAccess {
 }
 
 /** The servers of a session, with what they need from it. */
-export type SessionServers = (
-  action: OfType<Action, 'call_mcp_tool'>,
-  signal: AbortSignal | undefined,
-) => Promise<OfType<Observation, 'tool-called'> | ActionProblem>;
+export interface SessionServers {
+  readonly call: (
+    action: OfType<Action, 'call_mcp_tool'>,
+    signal: AbortSignal | undefined,
+  ) => Promise<OfType<Observation, 'tool-called'> | ActionProblem>;
+  readonly openSkill: (
+    skill: SkillEntry,
+    wanted: readonly string[] | undefined,
+    signal?: AbortSignal,
+  ) => ReturnType<ToolServers['openSkill']>;
+  readonly findSkill: (reference: string) => ReturnType<ToolServers['findSkill']>;
+}
 
 /** Everything that actions of one session have in common. */
 export interface ActionSettings {

@@ -62,7 +62,9 @@ export async function whenAllowed<Result>(
     const { effect, reason } = decided.decision;
     const needsDigest = skill !== undefined && effect !== 'deny' && (effect === 'ask' || journal.isKept);
     const staged = needsDigest && startsProgram(action) ? await execution?.stagedDigest(skill) : undefined;
-    const digest = target.digest ?? staged ?? (needsDigest ? await skillDigest(skill, context) : undefined);
+    const { listedDigest } = target;
+    const digest =
+      target.digest ?? staged ?? listedDigest ?? (needsDigest ? await skillDigest(skill, context) : undefined);
     const asker = skill === undefined ? SESSION : typeof digest === 'string' && { ...skill, digest };
     const question = packages === undefined || asker === false ? undefined : ([asker, packages.lockDigest] as const);
     const approved = question && execution?.packages.approved;

@@ -8,8 +8,10 @@ import {
   isSkillError,
   nearest,
   quoted,
+  serverOfSource,
   SkillError,
   toRelativePath,
+  typedWord,
   type Action,
   type ActionOfKind,
   type ActionProblem,
@@ -21,6 +23,7 @@ import { gitState, resolvePath, type previewWrite } from '#project';
 import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
 import type { Execution } from './execution/parts.ts';
+import { locateFiles } from './server-files.ts';
 
 type PlacedFile = Parameters<typeof previewWrite>[0];
 
@@ -28,6 +31,10 @@ type PlacedFile = Parameters<typeof previewWrite>[0];
 export interface ActionTarget {
   /** The skill that the action names. */
   readonly skill?: SkillEntry;
+  /** The entry of the index. The skill of an MCP server has its files in another folder. */
+  readonly indexed?: SkillEntry;
+  /** The tree digest of a skill whose files are not all here yet. */
+  readonly listedDigest?: string;
   /** The file or folder that the path of the action leads to. */
   readonly path?: PlacedFile;
   /** Git ignores the file, or a folder around it. */
@@ -147,16 +154,51 @@ async function findSkill(
   context: ActionContext,
 ): Promise<ActionTarget | ActionProblem> {
   const { index, askedBy, state, trust } = context;
-  const skill = resolveSkill(index, name, source);
+  const skill = resolveSkill(index, name, source) ?? (await findByUri(name, context));
+  if (isProblem(skill)) return skill;
   if (skill === undefined || skill.state === 'disabled') return unknownSkill(name, source, context);
   const distrust = await trust.distrust(skill);
-  if (distrust !== undefined) return failure('skill/untrusted', distrust.message);
+  if (distrust !== undefined) return untrusted(skill, distrust.message);
   const isLoaded = state?.loaded.some((one) => one.skill.id === skill.id) === true;
   const isAllowed =
     isLoaded || askedBy === 'program' || (askedBy === 'model' ? isForModel(skill.state) : skill.controls.userInvocable);
-  if (isAllowed) return { skill };
+  if (isAllowed) {
+    const files = await locateFiles(skill, context, []);
+    return isProblem(files) ? files : { ...files, indexed: skill };
+  }
   return reservedSkill(skill, askedBy === 'model' ? 'model' : 'person');
 }
+
+function untrusted({ source, name, dir }: SkillEntry, message: string): ActionProblem {
+  const server = serverOfSource(source);
+  if (server === undefined) return failure('skill/untrusted', message);
+  return failure(
+    'skill/untrusted',
+    `the skill ${quoted(name)} of the MCP server ${server} is not trusted as it is now`,
+    {
+      hint: `the user can review and trust it: skillwright trust ${typedWord(dir)}`,
+    },
+  );
+}
+
+/** A skill of an MCP server by its URI, listed or not. */
+async function findByUri(
+  name: string,
+  { index, servers }: ActionContext,
+): Promise<SkillEntry | undefined | ActionProblem> {
+  if (servers === undefined || !SKILL_URI.test(name)) return undefined;
+  const found = await servers.findSkill(name);
+  if (isProblem(found)) return found;
+  const reference = `${found.source}/${found.name}`;
+  return (
+    resolveSkill(index, reference) ??
+    failure('skill/untrusted', `the skill ${quoted(reference)} is new here`, {
+      hint: `the user can review and trust it (skillwright inspect ${reference}); a new session has it then`,
+    })
+  );
+}
+
+const SKILL_URI = /^(?:mcp:[^/]+\/)?[a-z][a-z0-9+.-]*:\/\/.*\/SKILL\.md$/i;
 
 function reservedSkill({ name }: SkillEntry, caller: 'model' | 'person'): ActionProblem {
   const [who, hint] =

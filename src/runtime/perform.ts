@@ -20,6 +20,7 @@ import { redacted } from './secrets/redact-value.ts';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import { whenAllowed, type AllowedAction } from './allow-action.ts';
 import { findTarget } from './find-target.ts';
+import { readyFiles } from './server-files.ts';
 import { readSkill, toSkillIdentity } from './skill-actions.ts';
 import { openSkillPlaces } from './skill-places.ts';
 
@@ -107,17 +108,19 @@ function recordRefusal(
 const OFFERED = { layer: 'skill', where: 'user-invocable and disable-model-invocation' } as const;
 
 async function doAction(
-  { action, target: { skill, path }, policy, approval, edit, packages, digest }: AllowedAction,
+  { action, target: { skill: located, indexed, path }, policy, approval, edit, packages, digest }: AllowedAction,
   call: number,
   context: ActionContext,
 ): Promise<Observation | ActionProblem> {
   const { journal, execution, servers, signal } = context;
   if (action.type === 'final_answer') return { type: 'answered', action: action.type, answer: action.answer };
   if (action.type === 'search_skills') return searchSkills(action, context);
+  const skill = await readyFiles(action, { indexed, skill: located }, context);
+  if (isProblem(skill)) return skill;
   if (isOfKind(action, 'skill') && skill !== undefined) return readSkill(action, skill, context);
   journal.flush();
   await context.settle?.();
-  if (isOfKind(action, 'server') && servers !== undefined) return servers(action, signal);
+  if (isOfKind(action, 'server') && servers !== undefined) return servers.call(action, signal);
   if (isOfKind(action, 'host')) {
     const { performAllowed } = await import('./host-actions.ts');
     const active = activeSkills(context);

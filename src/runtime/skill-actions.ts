@@ -186,9 +186,13 @@ function list(action: OfType<Action, 'list_resources'>, skill: SkillEntry): Obse
   return { type: 'resources-listed', action: action.type, skill: toSkillIdentity(skill), files: listed, filesCut };
 }
 
+/** A skill of a server may have one file of this size, which hosts have to take. */
+const SERVER_FILE_BYTES = 16 * 1024 * 1024;
+
 function read(action: OfType<Action, 'read_resource'>, skill: SkillEntry, { limits }: ReadingContext): Observation {
   const file = readResourceFile(skill, action.path, {
     maxCharacters: limits.resource,
+    maxBytes: serverOfSource(skill.source) === undefined ? undefined : SERVER_FILE_BYTES,
     offset: action.offset,
     section: action.section,
     lines: action.lines,

@@ -37,6 +37,7 @@ import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits, withBodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
+import { locateFiles } from './server-files.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { chooseFormat } from './catalog-format.ts';
 import { usableSkills } from './unusable-skills.ts';
@@ -173,7 +174,7 @@ export async function startSession(source: SessionSource, options: SessionOption
   const execution =
     options.execution === undefined
       ? undefined
-      : await execute({ ...source, index }, options.execution, options.parent);
+      : await execute({ ...source, index }, options.execution, { parent: options.parent, servers });
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
   const known = { ...buildOffer(index, settings, execution, host), keepsTools: options.keepsTools };
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
@@ -229,7 +230,11 @@ async function withServers(
     decide(policy, [{ tool: name, subject: { kind: 'none' } }]).effect === 'deny';
   return {
     vocabulary: openVocabulary(vocabulary, tools, isDenied),
-    servers: (action, signal) => servers.call(action, { ...services, signal }),
+    servers: {
+      call: (action, signal) => servers.call(action, { ...services, signal }),
+      openSkill: (skill, wanted, signal) => servers.openSkill(skill, { ...services, wanted, signal }),
+      findSkill: (reference) => servers.findSkill(reference, services),
+    },
   };
 }
 
@@ -351,7 +356,7 @@ function executionOffer({ executor, mounts, packages }: Execution): NonNullable<
 async function execute(
   { loaded, surroundings, config, index, places, secrets, trust }: SessionSource,
   options: ExecutionOptions,
-  parent: Session | undefined,
+  { parent, servers }: { readonly parent: Session | undefined; readonly servers: SessionServers | undefined },
 ): Promise<Execution> {
   const { openExecution } = await import('./execution/execution.ts');
   const { containerConfig } = await import('./execution/executors.ts');
@@ -370,7 +375,9 @@ async function execute(
   const findSkill = async (name: string): Promise<SkillEntry | undefined> => {
     const skill = resolveSkill(index, name);
     const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
-    return isUsable ? skill : undefined;
+    if (!isUsable) return undefined;
+    const files = await locateFiles(skill, { servers, signal: undefined }, undefined);
+    return isProblem(files) ? undefined : files.skill;
   };
   const settings = {
     ...configured,

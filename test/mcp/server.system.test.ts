@@ -176,7 +176,7 @@ describe('skillwright mcp', () => {
     expect(resources).toEqual([
       {
         uri: 'skill://greet/SKILL.md',
-        name: 'greet/SKILL.md',
+        name: 'greet',
         title: 'greet',
         description: 'Greets people. Use when someone says hello.',
         mimeType: 'text/markdown',
