@@ -71,7 +71,7 @@ describe('config init --from', () => {
           '.agent/config.toml: execution.executor is reserved for the user: set it in ~/.agent/config.json',
           '.agent/config.toml: retries is not a setting here',
         ],
-        forUserOnly: [],
+        forUserOnly: ['catalog.budget_tokens', 'session.max_loaded'],
         written: true,
       },
     ]);
