@@ -272,23 +272,82 @@ describe('answers to other requests leave a verdict', () => {
   });
 
   test.each([
-    ['one case', {}, [descriptionCase('apples')]],
+    ['one case', [descriptionCase('apples')]],
     [
-      'near requests',
-      { styled: (_topic: string, asked: string) => `Definitely: it is ${/box \d/.exec(asked)?.[0] ?? ''}.` },
-      ['1', '2', '3'].map((place) => descriptionCase(`apples-${place}`, { input: `Describe apples of box ${place}` })),
+      'near requests with the same lines',
+      ['1', '2', '3'].map((place) =>
+        descriptionCase('apples', { id: `apples-${place}`, input: `Describe apples of box ${place}` }),
+      ),
     ],
-    ['one answer to all cases', { styled: () => 'Definitely: it is described here.' }, undefined],
+  ])('alone, where no answer is surely wrong: %s', async (_name, cases) => {
+    const { report, control } = await described((answer) => answer.includes('Definitely'), { cases });
+    expect([report.judge?.controls.map(({ isKept }) => isKept), control]).toEqual([Array(7).fill(true), undefined]);
+  });
+});
+
+/** The text of a line that is shown to a judge; its opposite has the text as a quote. */
+const lineIn = (question: string): string => /"line":"(.*)"\}/.exec(question)?.[1] ?? '';
+const PARTS = ['colour', 'weight'];
+/** Requests with the same topic that need different answers. */
+const partCases = (ask: (topic: string, part: string) => string): EvalCase[] =>
+  TOPICS.slice(0, 6).flatMap((topic) =>
+    PARTS.map((part) =>
+      descriptionCase(topic, {
+        id: `${part}-of-${topic}`,
+        input: ask(topic, part),
+        expect: { rubric: [{ id: 'part', text: `The answer has the ${part} of ${topic}.` }] },
+      }),
+    ),
+  );
+
+describe('a judge that accepts a line and its opposite leaves no verdict if it', () => {
+  const opposite = async (accepts: Parameters<typeof described>[0], more: Parameters<typeof described>[1]) => {
+    const { report, control } = await described(accepts, more);
+    const kept = report.judge?.controls.find(({ name }) => name === 'opposite lines')?.isKept;
+    return { verdict: verdict(report), kept, other: control?.isKept };
+  };
+  const FAILED = 'the judge failed its control opposite lines';
+  const DEFINITELY: Parameters<typeof described>[0] = (answer) => answer.includes('Definitely');
+
+  test('looks only at the topic', async () => {
+    const isOnTopic: Parameters<typeof described>[0] = (answer, question) =>
+      answer.includes('Definitely') && answer.includes(topicOf(requestIn(question)));
+    const cases = partCases((topic, part) => `Describe the ${part} of all ${topic} in this place`);
+    expect(await opposite(isOnTopic, { cases })).toEqual({ verdict: FAILED, kept: false, other: true });
+  });
+
+  test.each([
+    [
+      'only near requests',
+      {
+        styled: (_topic: string, asked: string) => `Definitely: it is ${/box \d/.exec(asked)?.[0] ?? ''}.`,
+        cases: ['1', '2', '3'].map((place) =>
+          descriptionCase(`apples-${place}`, { input: `Describe apples of box ${place}` }),
+        ),
+      },
+    ],
+    ['one answer to all cases', { styled: () => 'Definitely: it is described here.' }],
     [
       'cases that expect the same text',
-      {},
-      TOPICS.map((topic) => {
-        const one = descriptionCase(topic);
-        return { ...one, expect: { ...one.expect, output: [{ type: 'contains', text: 'definitely' } as const] } };
-      }),
+      {
+        cases: TOPICS.map((topic) => {
+          const one = descriptionCase(topic);
+          return { ...one, expect: { ...one.expect, output: [{ type: 'contains', text: 'definitely' } as const] } };
+        }),
+      },
     ],
-  ])('alone, where no answer is surely wrong: %s', async (_name, style, cases) => {
-    const { report, control } = await described((answer) => answer.includes('Definitely'), { ...style, cases });
-    expect([report.judge?.controls.map(({ isKept }) => isKept), control]).toEqual([Array(7).fill(true), undefined]);
+  ])('likes a word, and there are %s', async (_name, more) => {
+    expect(await opposite(DEFINITELY, more)).toEqual({ verdict: FAILED, kept: false, other: undefined });
+  });
+
+  test('is kept if answers are right for several cases', async () => {
+    const isHonest: Parameters<typeof described>[0] = (answer, question) => {
+      const line = lineIn(question);
+      const part = PARTS.find((one) => line.includes(one)) ?? '?';
+      return (answer.includes(part) && answer.includes(topicOf(line))) !== line.startsWith('This is false');
+    };
+    const cases = partCases((topic) => `Tell me everything about ${topic}`);
+    const styled = (topic: string, asked: string): string => `${topic}: colour and weight. ${asked}`;
+    expect(await opposite(isHonest, { cases, styled })).toEqual({ verdict: 'better', kept: true, other: true });
   });
 });

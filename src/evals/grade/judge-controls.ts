@@ -131,7 +131,7 @@ function labelControl(count: number, of: number): readonly JudgeControl[] {
   ];
 }
 
-/** So many answers to other requests are asked about. */
+/** So many answers to other requests are asked about in each control. */
 const MOST_OTHERS = 4;
 /** One may be an error of the judge, or a request whose answer happens to fit. */
 const FEWEST_MISREAD = 2;
@@ -139,7 +139,7 @@ const FEWEST_MISREAD = 2;
 /** An answer to another request fails this line, also where the lines of the case ask for a style only. */
 const ANSWERS_REQUEST: RubricLine = { id: 'request', text: 'The answer answers this request, not another one.' };
 
-/** Adds the control to a judge that has kept the others. A suite without a suitable pair of cases has none. */
+/** Adds the controls to a judge that has kept the others. A suite without a suitable pair of cases has none. */
 export async function testOnOtherAnswers(
   model: Model,
   tested: Tested,
@@ -149,66 +149,124 @@ export async function testOnOtherAnswers(
 ): Promise<Tested> {
   if (signal.aborted || tested.controls.some(({ isKept }) => !isKept)) return tested;
   const costs = [tested.controlCost];
-  const tries = await Promise.all(
-    pairOtherAnswers(cases, results).map(async ({ asked, other }) => {
-      const run = readJudgedRun(other);
-      const holds = async (rubric: readonly RubricLine[]): Promise<boolean | undefined> => {
-        const { checks, cost } = await judgeRubric(model, { ...asked, expect: { rubric } }, run, signal);
-        costs.push(cost);
-        if (checks.some(({ status }) => status === 'error')) return undefined;
-        return checks.every(({ status }) => status === 'passed');
-      };
-      const isAccepted = await holds(asked.expect.rubric ?? []);
-      const isMisread = isAccepted === true && (await holds([ANSWERS_REQUEST])) === true;
-      return { text: `the answer to ${quoted(other.case)} for ${quoted(asked.id)}`, isAccepted, isMisread };
-    }),
+  const holds = async ({ asked, other }: OtherAnswer, rubric: readonly RubricLine[]): Promise<boolean | undefined> => {
+    const one = { ...asked, expect: { rubric } };
+    const { checks, cost } = await judgeRubric(model, one, readJudgedRun(other), signal);
+    costs.push(cost);
+    if (checks.some(({ status }) => status === 'error')) return undefined;
+    return checks.every(({ status }) => status === 'passed');
+  };
+  const { unlike, similar } = pairOtherAnswers(cases, results);
+  const [otherTries, similarTries] = await Promise.all(
+    [unlike, similar].map((pairs) =>
+      Promise.all(
+        pairs.map(async (pair): Promise<Try> => {
+          const isAccepted = await holds(pair, pair.lines);
+          const isMisread = isAccepted === true && (await holds(pair, pair.contradiction)) === true;
+          return {
+            text: `the answer to ${quoted(pair.other.case)} for ${quoted(pair.asked.id)}`,
+            isAccepted,
+            isMisread,
+          };
+        }),
+      ),
+    ),
   );
-  const of = tries.filter(({ isAccepted }) => isAccepted !== undefined).length;
-  if (of === 0) return { ...tested, controlCost: addJudgeCosts(costs) };
-  const misread = tries.filter(({ isMisread }) => isMisread);
-  const isKept = misread.length < FEWEST_MISREAD;
-  const counted = isKept ? tries.filter(({ isAccepted }) => isAccepted === true) : misread;
-  const [example] = counted;
-  const found =
-    example === undefined
-      ? ''
-      : `it accepted ${String(counted.length)} of ${countText(of, 'answer')} to other requests, such as ${example.text}`;
   return {
     ...tested,
-    controls: [...tested.controls, { name: 'other answers', isKept, found }],
+    controls: [
+      ...tested.controls,
+      ...otherControl('other answers', otherTries ?? [], {
+        accepted: (count, of) => `it accepted ${count} of ${of} to other requests, such as `,
+        isDoubt: ({ isAccepted }) => isAccepted === true,
+      }),
+      // An answer may be right for a similar request as well. The opposite of a line that holds never does.
+      ...otherControl('opposite lines', similarTries ?? [], {
+        accepted: (count, of) => `it accepted ${count} of ${of} to similar requests, and also the opposite, such as `,
+        isDoubt: ({ isMisread }) => isMisread,
+      }),
+    ],
     controlCost: addJudgeCosts(costs),
   };
+}
+
+interface Try {
+  readonly text: string;
+  readonly isAccepted: boolean | undefined;
+  readonly isMisread: boolean;
+}
+
+interface OtherControlWords {
+  readonly accepted: (count: string, of: string) => string;
+  /** What is named if the control is kept. */
+  readonly isDoubt: (one: Try) => boolean;
+}
+
+function otherControl(
+  name: string,
+  tries: readonly Try[],
+  { accepted, isDoubt }: OtherControlWords,
+): readonly JudgeControl[] {
+  const of = tries.filter(({ isAccepted }) => isAccepted !== undefined).length;
+  if (of === 0) return [];
+  const misread = tries.filter(({ isMisread }) => isMisread);
+  const isKept = misread.length < FEWEST_MISREAD;
+  const counted = isKept ? tries.filter(isDoubt) : misread;
+  const [example] = counted;
+  const found = example === undefined ? '' : accepted(String(counted.length), countText(of, 'answer')) + example.text;
+  return [{ name, isKept, found }];
 }
 
 interface OtherAnswer {
   readonly asked: EvalCase;
   readonly other: CaseResult;
+  readonly lines: readonly RubricLine[];
+  /** A judge that has accepted the lines is wrong if it accepts these as well. */
+  readonly contradiction: readonly RubricLine[];
 }
 
 /**
  * Pairs cases with answers that the judge accepted for other cases: what it likes about them is what it would like again. They come from the
- * arm that it accepts more often. Near requests and equal answers are left out, because an answer may be right for both.
+ * arm that it accepts more often. `unlike` has the least similar requests; near requests and equal answers are left out, because an answer
+ * may be right for both. `similar` has those with other lines that share the most words, which a judge that looks only at the topic accepts.
  */
-function pairOtherAnswers(cases: readonly EvalCase[], results: readonly CaseResult[]): readonly OtherAnswer[] {
+function pairOtherAnswers(
+  cases: readonly EvalCase[],
+  results: readonly CaseResult[],
+): Readonly<Record<'unlike' | 'similar', readonly OtherAnswer[]>> {
   const arms = ARMS.map((arm) => findAccepted(results.filter((result) => result.arm === arm)));
   const [accepted = new Map<string, CaseResult>()] = arms.toSorted((a, b) => b.size - a.size);
-  const pairs: OtherAnswer[] = [];
+  const linesOf = new Map(cases.map(({ id, expect }) => [id, (expect.rubric ?? []).map(({ text }) => text)]));
+  const [unlike, similar]: [OtherAnswer[], OtherAnswer[]] = [[], []];
   for (const asked of cases) {
-    if (pairs.length === MOST_OTHERS) break;
-    if ((asked.expect.rubric ?? []).length === 0) continue;
+    const lines = asked.expect.rubric ?? [];
+    if (lines.length === 0) continue;
     const words = readRequestWords(asked.input);
     const own = accepted.get(asked.id)?.answer ?? '';
-    const others = [...accepted.values()].flatMap((other) => {
-      const theirs = readRequestWords(other.input);
-      const isUsed = pairs.some((pair) => pair.other === other);
-      if (isUsed || other.case === asked.id || isNearRequest(words, theirs) || mayBeRight(other.answer, own, asked))
-        return [];
-      return [{ other, similarity: requestSimilarity(words, theirs) }];
-    });
-    const [first] = others.toSorted((a, b) => a.similarity - b.similarity);
-    if (first !== undefined) pairs.push({ asked, other: first.other });
+    const others = [...accepted.values()]
+      .filter((other) => other.case !== asked.id)
+      .map((other) => {
+        const theirs = readRequestWords(other.input);
+        const isUnlike = !isNearRequest(words, theirs) && !mayBeRight(other.answer, own, asked);
+        const similarity = requestSimilarity(words, theirs);
+        const answered = new Set(readRequestWords(other.answer).general);
+        const named = words.general.filter((word) => answered.has(word)).length;
+        return { other, isUnlike, similarity, onTopic: similarity + named / words.general.length };
+      });
+    const isFree = (pairs: readonly OtherAnswer[], other: CaseResult): boolean =>
+      pairs.length < MOST_OTHERS && !pairs.some((pair) => pair.other === other);
+    const [least] = others
+      .filter(({ other, isUnlike }) => isUnlike && isFree(unlike, other))
+      .toSorted((a, b) => a.similarity - b.similarity);
+    if (least !== undefined) unlike.push({ asked, other: least.other, lines, contradiction: [ANSWERS_REQUEST] });
+    const [most] = others.filter(({ other }) => isFree(similar, other)).toSorted((a, b) => b.onTopic - a.onTopic);
+    if (most === undefined || (most.isUnlike && others.every(({ onTopic }) => onTopic === most.onTopic))) continue;
+    const different = lines.filter(({ text }) => linesOf.get(most.other.case)?.includes(text) !== true);
+    if (different.length === 0) continue;
+    const contradiction = different.map(({ id, text }) => ({ id, text: `This is false: ${JSON.stringify(text)}` }));
+    similar.push({ asked, other: most.other, lines: different, contradiction });
   }
-  return pairs;
+  return { unlike, similar };
 }
 
 /** The first accepted answer to each case. */
