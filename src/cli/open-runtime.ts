@@ -51,6 +51,8 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
 
 const REPORTED: ReadonlySet<string> = new Set([
   'config/not-for-project',
+  'config/wider',
+  'config/ignored-file',
   'root/missing',
   'root/not-a-directory',
   'root/not-supported',
@@ -58,8 +60,8 @@ const REPORTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An invalid file is not used at all, keys that belong to the user are ignored in a project, and a root that cannot be read has no skills: tools,
- * settings and skills would only seem to be missing.
+ * An invalid file is not used at all, nor is a TOML file, a project cannot set keys that belong to the user or loosen what the user allows,
+ * and a root that cannot be read has no skills: tools, settings and skills would only seem to be missing.
  */
 export function warnAboutConfig({ diagnostics }: Runtime, terminal: Terminal): void {
   const problem = configProblem(diagnostics);

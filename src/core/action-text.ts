@@ -16,7 +16,7 @@ export function describeAction(action: Action, tool: string = action.type): stri
 function describeSubject(action: Action): readonly string[] {
   switch (action.type) {
     case 'search_skills':
-      return [shownText(action.query)];
+      return action.query === '' ? [] : [shownText(action.query)];
     case 'load_skill':
     case 'list_resources':
       return [shownText(action.skill)];
@@ -86,7 +86,7 @@ export function describeOutcome(
 function outcomeText(observation: Observation, isFull: boolean): string {
   switch (observation.type) {
     case 'skills-found':
-      return `found ${countText(observation.results.length, 'skill')}`;
+      return observation.query === '' ? 'done' : `found ${countText(observation.results.length, 'skill')}`;
     case 'skill-loaded': {
       const { status, report, files } = observation;
       return `${status}, ${countText(report.characters, 'character')}${cut(report.truncated)}${full(isFull, countText(files.length, 'file'))}`;

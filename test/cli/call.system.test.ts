@@ -50,6 +50,30 @@ describe('call', () => {
     }
   });
 
+  test('warns about a config.toml, and about settings that a project may not loosen', async () => {
+    const world = await trustedWorld();
+    writeFileSync(path.join(world.project, '.agent/config.toml'), '');
+    writeFileSync(
+      path.join(world.project, '.agent/config.json'),
+      JSON.stringify({
+        vocabulary: 'skills-agent',
+        security: { max_skill_body_lines: 900, block_angle_brackets_in_frontmatter: false },
+      }),
+    );
+    const { status, err } = await runCli(world.project, ['call', 'list_dir', '{"path": "."}'], { HOME: world.home });
+    const config = path.join(world.project, '.agent/config');
+    expect([status, err.split('\n').filter((line) => line.startsWith('warning: '))]).toEqual([
+      0,
+      [
+        `warning: ${config}.toml: ${config}.toml is ignored: the configuration is ${config}.json; write its settings as JSON into config.json`,
+        ...['max_skill_body_lines', 'block_angle_brackets_in_frontmatter'].map(
+          (key) =>
+            `warning: ${config}.json: "security.${key}" requests more than the user allows; request less, or allow more in .agent/config.json of your home folder`,
+        ),
+      ],
+    ]);
+  });
+
   test('explains itself and lists what there is to call, without a run', async () => {
     const world = await trustedWorld();
     const help = await cli(world.project, ['call', '--help']);

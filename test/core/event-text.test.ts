@@ -17,6 +17,12 @@ const texts = (...given: Parameters<typeof eventText>): readonly string[] =>
 const COMMAND: Action = { type: 'run_command', command: 'rm -rf /' };
 
 describe('what a person is told', () => {
+  test('a search without words, as list_skills makes it, is not said to find nothing', () => {
+    const search = { type: 'search_skills', query: '' } as const;
+    const found = { type: 'skills-found', action: 'search_skills', query: '', results: [] } as const;
+    expect(`${describeAction(search, 'list_skills')}: ${describeOutcome(found, false).text}`).toBe('list_skills: done');
+  });
+
   test('quiet: denials, questions, failures and the end', () => {
     expect(texts(start(), 'quiet')).toEqual([]);
     expect(texts(seen(1, LOADED), 'quiet')).toEqual([]);

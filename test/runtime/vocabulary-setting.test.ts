@@ -110,6 +110,14 @@ describe('what a vocabulary sets', () => {
     expect(loosened.diagnostics.map(({ code }) => code)).toEqual(['config/wider']);
   });
 
+  test('a project that chooses it cannot turn off what it turns on', async () => {
+    const { write, open } = world();
+    write('project', { vocabulary: 'skills-agent', security: { block_angle_brackets_in_frontmatter: false } });
+    const { config, diagnostics } = await open();
+    expect(config.security?.block_angle_brackets_in_frontmatter).toBe(true);
+    expect(diagnostics.map(({ code }) => code)).toEqual(['config/wider']);
+  });
+
   test('the configuration has the format of its list and its limits, and the model gets what it says', async () => {
     const { write, open, skills } = world();
     const body = Array.from({ length: 700 }, (_, line) => `line ${String(line)}`).join('\n');

@@ -232,6 +232,7 @@ describe('openseed by its design', () => {
     expect(instructions).toMatch(
       /search_skills[^]*load_skill[^]*make your own plan only if none fits[^]*list_skill_assets[^]*load_skill_asset[^]*get_skill_script_path/,
     );
+    expect(instructions).toContain('<skill name="file-diff"');
   });
 
   test('the page of the vocabulary names the root, the layout and every tool', async () => {

@@ -66,7 +66,6 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
   const projectFiles = files.filter(({ place }) => place.layer === 'project');
   const record = recordLayers(override);
   const own = withVocabulary([...users, ...environment.layers, ...options]);
-  const projects = projectFiles.map((file) => narrowProject(file, own.layers));
   const chosen = [...projectFiles.flatMap((file) => file.layers), ...record].findLast(
     ({ config }) => config.vocabulary !== undefined,
   );
@@ -74,6 +73,7 @@ export function readConfig({ places, cwd, home, env, override }: ConfigSources):
   const isOverridden = [...environment.layers, ...options].some(({ config }) => config.vocabulary !== undefined);
   const vocabulary =
     chosen === undefined || (isOverridden && record.length === 0) ? own : withProjectVocabulary(own, chosen);
+  const projects = projectFiles.map((file) => narrowProject(file, [...vocabulary.defaults, ...own.layers]));
   const bases = new Map(places.map((place) => [place.path, place.base]));
   const layers = [
     ...vocabulary.defaults,
@@ -219,7 +219,7 @@ interface NarrowedFile {
   readonly remarks: readonly Diagnostic[];
 }
 
-/** Removes settings that the project may not set, and reports them. `own` are the user's layers. */
+/** Removes settings that the project may not set, and reports them. `own` are the user's layers and the defaults of the vocabulary. */
 function narrowProject({ place, layers, text }: ReadFile, own: readonly ConfigLayer[]): NarrowedFile {
   const [layer] = layers;
   if (layer === undefined) return { layers, remarks: [] };
@@ -283,14 +283,18 @@ export function defaultsForUserOnly(vocabulary: VocabularyName): readonly string
   );
 }
 
-/** Settings that a project may set, compared with the user's layers, without those that its file sets itself. */
+/**
+ * Settings that a project may set, compared with the user's layers, without those that its file sets itself. A default that is on stays on:
+ * the file cannot turn off such a setting.
+ */
 function narrowDefaults(settings: Config, own: readonly ConfigLayer[], project: Config): Config {
   const allowed = withoutPaths(settings, userOnlyPaths(settings));
   const dropped = SETTINGS.filter((setting) => {
     const value = valueAt(allowed, setting.path);
     if (value === undefined) return false;
-    const { counts, isWider } = narrow(findOverrideRule(setting.key), settingInForce(setting.key, own), value);
-    return counts === 'below' || isWider || valueAt(project, setting.path) !== undefined;
+    const rule = findOverrideRule(setting.key);
+    const { counts, isWider } = narrow(rule, settingInForce(setting.key, own), value);
+    return counts === 'below' || isWider || (rule !== 'on' && valueAt(project, setting.path) !== undefined);
   });
   return withoutPaths(
     allowed,

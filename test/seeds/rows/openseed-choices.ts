@@ -3,6 +3,18 @@ import type { Choice } from './row.ts';
 /** Where document 000 is silent and its system does something else. */
 export const CHOICES: readonly Choice[] = [
   {
+    theirs: 'the model learns names and descriptions from `search_skills`',
+    ours: 'the system prompt lists them too',
+    why: 'a model that sees the list searches less, and finds what its words do not match',
+    test: 'test/seeds/openseed.test.ts: the guidance names search, load, assets and the script path in the order of the design',
+  },
+  {
+    theirs: 'every word of a query may match',
+    ours: 'words such as `the`, `one` and `thing` match names, not descriptions',
+    why: 'they say nothing about a skill',
+    test: 'test/skills/search/hostile.test.ts: stop words alone are looked for in names',
+  },
+  {
     theirs: '`allowed-tools` need not be parsed yet',
     ours: 'it restricts the tools while its skill is loaded (`policy.allowed_tools: ignore` lifts that)',
     why: 'a skill must not do more than it declares',
