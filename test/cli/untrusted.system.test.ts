@@ -50,7 +50,7 @@ describe('a skill of an untrusted project', () => {
     rmSync(path.join(at.home, '.agent'), { recursive: true });
     const alone = await at.run(...load);
     expect([beside.status, alone.status]).toEqual([3, 3]);
-    expect(alone.err).toContain('1 skill is untrusted');
+    expect(alone.err).toContain('1 skill is hidden until you trust this project');
     expect((await at.run('call', 'skill_run', '{}', '--vocabulary', 'trpc', '--executor', 'none')).status).toBe(1);
   });
 
