@@ -143,6 +143,7 @@ export { folderPattern, replaceFolder, shellWord, typedWord } from './text/shell
 export { codePointAt, sliceEnd, sliceStart, wholeCharacters } from './text/code-point.ts';
 export { foldLookalikes } from './text/lookalikes.ts';
 export { countLines, offsetOfLine, startOfText } from './text/excerpt.ts';
+export type { Redactor } from './redactor.ts';
 export { delimit, escapeHeaderLines, withoutOurTags } from './text/delimit-untrusted.ts';
 export { FRAME, frameText } from './text/framed-text.ts';
 export { fenceAfter } from './text/code-fences.ts';

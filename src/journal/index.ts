@@ -37,5 +37,5 @@ export { claimRun, resumeClaims } from './resume-claims.ts';
 export { jsonlSink, openReplayFilter, terminalSink, type EventSink } from './export/sinks.ts';
 
 // Remove secrets from text and bytes.
-export { createRedactor, type Redactor } from './redact/redact.ts';
+export { createRedactor } from './redact/redact.ts';
 export { redactionProblem } from './redact/redact-variants.ts';

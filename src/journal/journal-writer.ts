@@ -13,6 +13,7 @@ import {
   type RunInfo,
   cleanText,
   type OfType,
+  type Redactor,
 } from '#core';
 import { OPEN_FLAGS, sha256, thisProcess, type LockOwner } from '#platform';
 import { openStore, storedJson, type ContentKind, type ContentReference, type Keep } from './references.ts';
@@ -20,7 +21,6 @@ import { FIRST_HASH, linkLine } from './journal-lines.ts';
 import { contentPath } from './content.ts';
 import { flushDue, asRead, openTimeText, ownFields, type DueFlush } from './recorded-event.ts';
 import { openFolderPlace, isWriteError, recordFailed, type NamedText, type RecordStorage } from './record-storage.ts';
-import type { Redactor } from './redact/redact.ts';
 import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-folder.ts';
 import { toRunInfo, fileText, summarize, withSeal, type RunSummary } from './run-info.ts';
 import { sealRun } from './seal.ts';

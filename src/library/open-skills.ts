@@ -16,7 +16,8 @@ import {
   type VocabularyName,
 } from '#core';
 import { createRuntime } from '#packs';
-import type { ExecutionOptions, Runtime, SessionOptions } from '#runtime';
+import type { Runtime, SessionOptions } from '#runtime';
+import type { ExecutionOptions } from '#sandbox';
 import { openVocabulary } from '#tools';
 import { withBriefResults } from './brief-results.ts';
 import {

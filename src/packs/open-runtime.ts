@@ -7,9 +7,9 @@ import {
   type RuntimeOptions,
   type Session,
   type SkillTools,
-  type ExecutionOptions,
   type SessionOptions,
 } from '#runtime';
+import type { ExecutionOptions } from '#sandbox';
 import { chooseProfile } from '#tools/profiles';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */

@@ -9,13 +9,13 @@ import type {
   OfType,
   Config,
   ToolServers,
+  Redactor,
 } from '#core';
-import type { Redactor } from '#journal';
 import type { openTreeDigests } from '#platform';
 import { policyWithSkills, type Policy, type RunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { ReadingLimits } from './skill-actions.ts';
-import type { Execution } from './execution/parts.ts';
+import type { Execution } from '#sandbox';
 import type { SkillSearch } from './search/skill-search.ts';
 import type { SkillTrust } from './skill-trust.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { defined, startsProgram, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
 import { decideAccesses, listAccesses, mayReach, type Policy, type ProgramFacts, type Access } from '#policy';
 import { activeSkills, policyInUse, type ActionContext } from './action-context.ts';
-import type { Execution } from './execution/parts.ts';
+import type { Execution } from '#sandbox';
 import type { ActionTarget } from './find-target.ts';
 import { realPath } from '#platform';
 import { openLinkedNames } from '#project';

@@ -22,7 +22,7 @@ import { isSecretPath, resultProtection } from '#policy';
 import { gitState, resolvePath, type previewWrite } from '#project';
 import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
-import type { Execution } from './execution/parts.ts';
+import type { Execution } from '#sandbox';
 import { locateFiles } from './server-files.ts';
 
 type PlacedFile = Parameters<typeof previewWrite>[0];

@@ -17,7 +17,6 @@ export { parseInvocation } from './invoke.ts';
 export { refuseReserved } from './find-target.ts';
 
 // Programs of a session, and the files that they leave.
-export type { ExecutionOptions } from './execution/parts.ts';
 export { examineExecutors } from './execution/executors.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { writeResults } from './execution/take-outputs.ts';

@@ -8,10 +8,9 @@ import {
   isProblem,
   type ProgramAction,
 } from '#core';
-import type { PackageNeeds, PreparedPackages } from '#sandbox';
+import { executionFailure, type Execution, type PackageNeeds, type PreparedPackages } from '#sandbox';
 import type { ActionContext } from './action-context.ts';
 import { whenAllowed, type FoundPackages } from './allow-action.ts';
-import { executionFailure, type Execution } from './execution/parts.ts';
 
 type StoredLayer = PreparedPackages['layers'][number];
 type InstallPackages = OfType<Action, 'install_packages'>;

@@ -31,7 +31,7 @@ import {
   type Compaction,
   type Contents,
 } from './loaded-contents.ts';
-import type { Execution } from './execution/parts.ts';
+import type { Execution } from '#sandbox';
 import { invokeSkill, type Invocation } from './invoke.ts';
 import {
   policyInUse,

@@ -1,14 +1,6 @@
-import { RUN_SCHEMA, type RunEvent, type RunStart, type Surroundings, type RunInfo } from '#core';
+import { RUN_SCHEMA, type RunEvent, type Redactor, type RunStart, type Surroundings, type RunInfo } from '#core';
 import { readSealKey } from '#platform';
-import {
-  createRun,
-  runsDirectory,
-  type ChainKeys,
-  type EventSink,
-  type RecordStorage,
-  type Redactor,
-  type RunRecord,
-} from '#journal';
+import { createRun, runsDirectory, type ChainKeys, type EventSink, type RecordStorage, type RunRecord } from '#journal';
 import { policyHash } from './policy-hash.ts';
 import { VERSION } from '../version.ts';
 import type { MeasureText } from './measured-texts.ts';

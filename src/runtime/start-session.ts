@@ -12,7 +12,6 @@ import {
   type Observation,
   type Offer,
   type RunEvent,
-  type SkillEntry,
   type Surroundings,
   type ToolServers,
   type Vocabulary,
@@ -20,16 +19,15 @@ import {
   namedIsolation,
   type VocabularyName,
 } from '#core';
-import { resolveSkill, type Catalog, type SkillIndex, type planCatalog } from '#skills';
+import type { Catalog, SkillIndex, planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, realPath, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
-import { packageOptions } from './execution/package-options.ts';
 import { isProjectFile, locateInCommand, locateInSkills } from './locate.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
-import type { Execution, ExecutionOptions, ExecutionDefaults } from './execution/parts.ts';
+import type { Execution, ExecutionOptions, ExecutionDefaults } from '#sandbox';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
@@ -37,7 +35,6 @@ import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits, withBodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
-import { locateFiles } from './server-files.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { chooseFormat } from './catalog-format.ts';
 import { usableSkills } from './unusable-skills.ts';
@@ -99,7 +96,7 @@ export interface SessionSourceParts {
   readonly vouched: readonly string[];
   /** The project in approvals, instead of the real path of its folder. */
   readonly approvalProject: string | undefined;
-  readonly places: Omit<ExecutionDefaults, 'findSkill'>;
+  readonly places: Omit<ExecutionDefaults, 'findSkill' | 'guard'>;
   readonly search: SkillSearch;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
   /** Why a model is offered no skill. */
@@ -171,10 +168,13 @@ export async function startSession(source: SessionSource, options: SessionOption
     placement: options.placement ?? configured.placement ?? 'tool-results',
     ...(options.keepsConversation === true ? { keepsConversation: true } : {}),
   };
+  // The executors are loaded only if programs may run.
   const execution =
     options.execution === undefined
       ? undefined
-      : await execute({ ...source, index }, options.execution, { parent: options.parent, servers });
+      : await (
+          await import('./execution/open-programs.ts')
+        ).openPrograms({ ...source, index }, options.execution, { parent: options.parent, servers });
   const host = options.host === undefined ? undefined : hostAccess(source, options.host);
   const known = { ...buildOffer(index, settings, execution, host), keepsTools: options.keepsTools };
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
@@ -350,49 +350,4 @@ function executionOffer({ executor, mounts, packages }: Execution): NonNullable<
     hasPackages: packages.isAvailable,
     project,
   };
-}
-
-/** The executors are loaded only if programs may run. */
-async function execute(
-  { loaded, surroundings, config, index, places, secrets, trust }: SessionSource,
-  options: ExecutionOptions,
-  { parent, servers }: { readonly parent: Session | undefined; readonly servers: SessionServers | undefined },
-): Promise<Execution> {
-  const { openExecution } = await import('./execution/execution.ts');
-  const { containerConfig } = await import('./execution/executors.ts');
-  const { executor = 'auto', allow_weaker: allowWeaker = false, network = [] } = config.execution ?? {};
-  const container = containerConfig(config);
-  const configured: ExecutionOptions = {
-    executor,
-    allowWeaker,
-    network,
-    redactor: secrets.redactor,
-    secrets: secrets.forSkill,
-    secretNames: secrets.namesFor,
-    container,
-  };
-  // Files of unusable skills must not reach programs either.
-  const findSkill = async (name: string): Promise<SkillEntry | undefined> => {
-    const skill = resolveSkill(index, name);
-    const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
-    if (!isUsable) return undefined;
-    const files = await locateFiles(skill, { servers, signal: undefined }, undefined);
-    return isProblem(files) ? undefined : files.skill;
-  };
-  const settings = {
-    ...configured,
-    mounts: projectMounts(config, places),
-    ...defined(options),
-    container: { ...container, ...defined(options.container ?? {}) },
-    packages: packageOptions(loaded, options, surroundings),
-  };
-  // A child cannot reach hosts that its parent cannot.
-  const isReached = (host: string): boolean =>
-    parent === undefined || parent.execution?.network.includes(host) === true;
-  return openExecution({ ...settings, network: (settings.network ?? []).filter(isReached) }, { ...places, findSkill });
-}
-
-function projectMounts({ sandbox }: Config, { project }: SessionSource['places']): ExecutionOptions['mounts'] {
-  const { project: access = 'none' } = sandbox ?? {};
-  return access === 'none' ? [] : [{ folder: project, access, isProject: true, isOptional: true }];
 }

@@ -7,8 +7,8 @@ import path from 'node:path';
 import type { AgentOptions, AgentResult } from '#agent';
 import { sliceEnd, type RunEvent } from '#core';
 import type { EventSink } from '#journal';
-import { copyResults, type ExecutionOptions } from '#runtime';
-import { makeTemporaryFolder } from '#sandbox';
+import { copyResults } from '#runtime';
+import { makeTemporaryFolder, type ExecutionOptions } from '#sandbox';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { httpError } from './http-error.ts';
 

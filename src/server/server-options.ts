@@ -1,6 +1,6 @@
 import type { AgentOptions, AgentResult } from '#agent';
 import type { Model, Surroundings } from '#core';
-import type { ExecutionOptions } from '#runtime';
+import type { ExecutionOptions } from '#sandbox';
 import type { CaseHistory, EvaluationRow } from './api/govern.ts';
 import type { Immutable } from './router.ts';
 

@@ -4,7 +4,7 @@ import type { Decision } from '../../src/core/access.ts';
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import type { Config } from '../../src/core/config/config.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
-import type { ExecutionOptions } from '../../src/runtime/execution/parts.ts';
+import type { ExecutionOptions } from '../../src/sandbox/execution/parts.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
 import { verifies } from '../conformance/verifies.ts';
 import {

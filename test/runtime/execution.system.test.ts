@@ -7,7 +7,7 @@ import type { Action } from '../../src/core/action.ts';
 import type { Executor, ExecutorName } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { RunResult } from '../../src/core/outputs.ts';
-import type { ExecutionOptions } from '../../src/runtime/execution/parts.ts';
+import type { ExecutionOptions } from '../../src/sandbox/execution/parts.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { EXECUTORS } from '../sandbox/sandbox.ts';

@@ -1,7 +1,7 @@
 import type { Action, ActionType } from '../../src/core/action.ts';
 import { failure } from '../../src/core/failure-codes.ts';
 import { nearest } from '../../src/core/nearest.ts';
-import { makeRunResult } from '../../src/runtime/execution/run-result.ts';
+import { makeRunResult } from '../../src/sandbox/execution/run-result.ts';
 import type { RunResult } from '../../src/core/outputs.ts';
 import type { ActionFailed, LoadReport, Observation, SkillIdentity, SkillLoaded } from '../../src/core/observation.ts';
 import type { Offer, Vocabulary } from '../../src/core/tool.ts';

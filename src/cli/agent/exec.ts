@@ -21,7 +21,8 @@ import {
 } from '#core';
 import { isPresent, isInside, realPath, tryRealPath } from '#platform';
 import { resolveSkill, listSkillFiles } from '#skills';
-import type { ExecutionOptions, Run, Runtime, Session } from '#runtime';
+import type { Run, Runtime, Session } from '#runtime';
+import type { ExecutionOptions } from '#sandbox';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';

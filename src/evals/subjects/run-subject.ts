@@ -13,8 +13,9 @@ import {
   type OutputSink,
   type ProgramEnd,
   type RunInfo,
+  type Redactor,
 } from '#core';
-import { createRedactor, createRun, redactionProblem, type Redactor, type RunRecord } from '#journal';
+import { createRedactor, createRun, redactionProblem, type RunRecord } from '#journal';
 import { findProjectFolder } from '#packs';
 import { copyTree, makeFolders, sha256 } from '#platform';
 import { VERSION } from '../../version.ts';

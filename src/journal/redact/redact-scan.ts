@@ -3,6 +3,8 @@
  * starts with them.
  */
 
+import type { Redactor } from '#core';
+
 /** A pattern and its replacement. */
 export interface Pattern {
   /** Its fixed first bytes, at least three. */
@@ -155,12 +157,7 @@ export function literal(bytes: Uint8Array, mark: Uint8Array): Pattern {
 }
 
 /** Redacts output that arrives in chunks. */
-export interface RedactedStream {
-  /** Returns the output that is final after this chunk; the end is held back while a secret could start there. */
-  write(chunk: Uint8Array): Uint8Array;
-  /** Returns the rest. Nothing may be written afterwards. */
-  end(): Uint8Array;
-}
+export type RedactedStream = ReturnType<Redactor['stream']>;
 
 /** Redacts complete data. Returns the same array if nothing was found. */
 export function redactBytes(table: PatternTable, data: Uint8Array): Uint8Array {

@@ -1,4 +1,4 @@
-import { invalidInput, quoted } from '#core';
+import { invalidInput, quoted, type Redactor } from '#core';
 import {
   literal,
   patternTable,
@@ -9,7 +9,6 @@ import {
   redactedStream,
   type PatternTable,
   type Pattern,
-  type RedactedStream,
 } from './redact-scan.ts';
 import { redactionProblem, listFixedTexts, splitSecret } from './redact-variants.ts';
 import { encodedPatterns } from './redact-encodings.ts';
@@ -66,16 +65,6 @@ function meetsNothing(table: PatternTable, data: Uint8Array): boolean {
 export interface NamedSecret {
   readonly name: string;
   readonly value: string;
-}
-
-export interface Redactor {
-  /** Replaces every spelling of every secret by `[secret NAME]`. Returns the same array if nothing was found. */
-  bytes(data: Uint8Array): Uint8Array;
-  text(text: string): string;
-  /** For output in chunks: finds secrets that are split over several of them. */
-  stream(): RedactedStream;
-  /** True if there are no secrets to search for. */
-  readonly isEmpty: boolean;
 }
 
 export interface RedactorOptions {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { countText, isSkillError, printable, SkillError, type Approve } from '#core';
 import type { Run } from '../start-run.ts';
 import type { Session } from '../session.ts';
-import { redactedChunks } from './output-capture.ts';
+import { redactedChunks } from '#sandbox';
 import { readResults, type LeftOutFile, type ResultFile } from './results.ts';
 import { isFreeFor, takeOutputs, writeResults } from './take-outputs.ts';
 

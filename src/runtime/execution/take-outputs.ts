@@ -11,6 +11,7 @@ import {
   stableJson,
   type ApprovalRequest,
   type Approve,
+  type Redactor,
 } from '#core';
 import {
   isInside,
@@ -25,7 +26,6 @@ import {
   quietly,
 } from '#platform';
 import { redacted } from '../secrets/redact-value.ts';
-import type { Redactor } from '#journal';
 import { MAX_FILE_BYTES, isNeverResult, type ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 

@@ -1,4 +1,4 @@
-import { openFileArtifacts } from '#sandbox';
+import { openFileArtifacts, type ExecutionOptions } from '#sandbox';
 import { readRun, recordProblem, verifyRun } from '#journal';
 import {
   isSkillError,
@@ -14,7 +14,6 @@ import {
 import { resolveSkill, settleSameNames } from '#skills';
 import { findProfile } from '#tools/profiles';
 import { openTreeDigests } from '#platform';
-import type { ExecutionOptions } from '../execution/parts.ts';
 import {
   recordedRun,
   circumstances,

@@ -17,10 +17,9 @@ import {
   type VocabularyName,
   namedIsolation,
 } from '#core';
-import type { ArtifactStore } from '#sandbox';
+import type { ArtifactStore, ExecutionOptions } from '#sandbox';
 import { policyHash } from '../policy-hash.ts';
 import { VERSION } from '../../version.ts';
-import type { ExecutionOptions } from '../execution/parts.ts';
 import type { Session } from '../session.ts';
 import type { SessionOptions } from '../start-session.ts';
 import type { AskedBy } from '../action-context.ts';

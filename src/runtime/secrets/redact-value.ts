@@ -1,4 +1,4 @@
-import type { Redactor } from '#journal';
+import type { Redactor } from '#core';
 
 /** Removes secrets from all strings of a value. Strings are replaced by strings, so the type stays the same. */
 export function redacted<Value>(value: Value, redactor: Redactor): Value {

@@ -1,5 +1,13 @@
-import { createRedactor, redactionProblem, type Redactor } from '#journal';
-import { failure, quoted, type ActionProblem, type SkillEntry, type ToolServers, type Surroundings } from '#core';
+import { createRedactor, redactionProblem } from '#journal';
+import {
+  failure,
+  quoted,
+  type ActionProblem,
+  type SkillEntry,
+  type ToolServers,
+  type Surroundings,
+  type Redactor,
+} from '#core';
 import { declaredSecrets } from '#policy';
 import { isProviderKey } from './provider-keys.ts';
 import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';

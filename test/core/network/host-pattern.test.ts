@@ -11,7 +11,7 @@ import {
 import { writeAuthority } from '../../../src/platform/net/user-proxy.ts';
 import { runs } from '../../property-runs.ts';
 import { isProblem } from '../../../src/core/problem.ts';
-import { programGrant } from '../../../src/runtime/execution/execution.ts';
+import { programGrant } from '../../../src/sandbox/execution/execution.ts';
 
 function pattern(text: string): HostPattern {
   const read = readHostPattern(text);

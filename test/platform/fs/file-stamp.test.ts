@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { isSettled } from '../../../src/platform/fs/file-stamp.ts';
 import { scratch } from '../../skills/registry/support.ts';
-import { nextChangeTime } from '../../../src/runtime/execution/change-time.ts';
+import { nextChangeTime } from '../../../src/sandbox/execution/change-time.ts';
 
 const NOW = 1_800_000_000_123;
 const stamp = (mtimeMs: number, ctimeMs: number) => ({ size: 1, ino: 1, dev: 1, mtimeMs, ctimeMs });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, onTestFinished } from 'vitest';
 
 import type { RunResult } from '../../../src/core/outputs.ts';
-import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
+import type { ExecutionOptions } from '../../../src/sandbox/execution/parts.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';

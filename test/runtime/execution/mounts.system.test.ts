@@ -18,7 +18,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Action } from '../../../src/core/action.ts';
 import type { ApprovalRequest } from '../../../src/core/approval.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
-import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
+import type { ExecutionOptions } from '../../../src/sandbox/execution/parts.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';

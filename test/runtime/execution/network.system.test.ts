@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Executor } from '../../../src/core/execution.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
-import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
+import type { ExecutionOptions } from '../../../src/sandbox/execution/parts.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { openBridge, type Bridge } from '../../../src/sandbox/network/bridge.ts';
 import { servePort, servingCommand } from '../../../src/sandbox/network/serve-port.ts';

@@ -5,7 +5,7 @@ import { runAgent } from '../../../src/agent/agent.ts';
 import type { AgentResult } from '../../../src/agent/agent-options.ts';
 import { resumeAgent } from '../../../src/agent/resume/resume.ts';
 import type { Approve, ApprovalRequest } from '../../../src/core/approval.ts';
-import type { ExecutionOptions } from '../../../src/runtime/execution/parts.ts';
+import type { ExecutionOptions } from '../../../src/sandbox/execution/parts.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { replayRun } from '../../../src/runtime/replay/replay-run.ts';
 import { allText, eventsOf, ofType, played, type PlayedModel } from '../../agent/support.ts';

@@ -11,7 +11,7 @@ import { sha256 } from '../../../src/platform/hash.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { makeWorkspace } from '../collect-support.ts';
-import { nextChangeTime } from '../../../src/runtime/execution/change-time.ts';
+import { nextChangeTime } from '../../../src/sandbox/execution/change-time.ts';
 
 function names({ files }: Collected): readonly string[] {
   return files.map(({ name }) => name);

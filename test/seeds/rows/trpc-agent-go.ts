@@ -29,7 +29,7 @@ export const ROWS = seedRows(
     folders: 'test/runtime/execution/skill-folders.system.test.ts',
     tools: 'test/tools/trpc.test.ts',
     inputs: 'test/sandbox/inputs/inputs.system.test.ts',
-    outputs: 'test/runtime/execution/run-result.test.ts',
+    outputs: 'test/sandbox/execution/run-result.test.ts',
     collect: 'test/sandbox/outputs/collect.test.ts',
     runs: 'test/runtime/execution.system.test.ts',
     session: 'test/runtime/session.test.ts',

@@ -11,10 +11,12 @@ import {
   type OfType,
   type Executor,
   type ProgramSpec,
+  type Redactor,
   isProblem,
 } from '#core';
-import type { Redactor } from '#journal';
-import { collectOutputs, isSeparate, type RunFolder, type Workspace } from '#sandbox';
+import { collectOutputs } from '../outputs/collect.ts';
+import { isSeparate } from '../workspace/layout.ts';
+import type { RunFolder, Workspace } from '../workspace/workspace.ts';
 import { spanned, type ExecutionParts } from './parts.ts';
 import { redactedChunks } from './output-capture.ts';
 

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
-import { BUILT_IN_DIGESTS } from '../../../src/runtime/execution/built-in-digests.ts';
+import { BUILT_IN_DIGESTS } from '../../../src/sandbox/execution/built-in-digests.ts';
 import { PROJECT } from '../../files-below.ts';
 
-const FILE = path.join(PROJECT, 'src/runtime/execution/built-in-digests.ts');
+const FILE = path.join(PROJECT, 'src/sandbox/execution/built-in-digests.ts');
 
 async function shippedDigests(): Promise<readonly string[]> {
   const folder = path.join(PROJECT, 'skills');

@@ -11,7 +11,8 @@ import {
   type Action,
   type OfType,
 } from '#core';
-import { openInteractions, type InteractionView } from '#sandbox';
+import { openInteractions } from '../interaction/interactions.ts';
+import type { InteractionView } from '../interaction/interaction.ts';
 import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
 import { collectFor, type PreparedProgram } from './run-result.ts';
 import { withRedaction } from './output-capture.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { OutputParameters } from '../../../src/core/outputs.ts';
 import type { Collected } from '../../../src/sandbox/outputs/collect.ts';
-import { makeRunResult, readOutputRequest, type OutputRequest } from '../../../src/runtime/execution/run-result.ts';
+import { makeRunResult, readOutputRequest, type OutputRequest } from '../../../src/sandbox/execution/run-result.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { isProblem } from '../../../src/core/problem.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { failure, quoted, toRelativePath, type ActionProblem, isProblem, type Executor } from '#core';
 import { isDirectory, isInside, realPath } from '#platform';
-import type { RunFolder, Workspace } from '#sandbox';
+import type { RunFolder, Workspace } from '../workspace/workspace.ts';
 
 export type WorkingDirectory =
   /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */

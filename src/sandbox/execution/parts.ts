@@ -13,21 +13,17 @@ import {
   type Surroundings,
   type RunResult,
   type ProgramSpec,
+  type HiddenNames,
+  type Redactor,
 } from '#core';
-import type {
-  ArtifactStore,
-  checkMounts,
-  findExecutor,
-  CheckedMount,
-  Packages,
-  PreparedPackages,
-  Workspace,
-  MountRequest,
-  ContainerOptions,
-  PackageOptions,
-  stageInputs,
-} from '#sandbox';
-import type { Redactor } from '#journal';
+import type { ArtifactStore } from '../artifacts/store.ts';
+import type { PreparedPackages } from '../environments/layer-mounts.ts';
+import type { PackageOptions, Packages } from '../environments/packages.ts';
+import type { ContainerOptions } from '../executors/container/engine.ts';
+import type { findExecutor } from '../executors/find-executor.ts';
+import type { stageInputs } from '../inputs/inputs.ts';
+import type { checkMounts, CheckedMount, MountRequest } from '../mounts/check-mount.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 
 type Span = OfType<RunEvent, 'span'>['span'];
 
@@ -127,6 +123,13 @@ export interface ExecutionOptions {
   readonly onSpan?: OnSpan;
 }
 
+/** What programs may see and change of a folder of the user, by the relative path of a file. */
+interface FileGuard {
+  readonly names: HiddenNames;
+  isSecret(relative: string, folder: string): boolean;
+  isProtected(relative: string, folder: string): boolean;
+}
+
 /** Defaults from the environment. */
 export interface ExecutionDefaults {
   /** Folder of workspaces and snapshots. */
@@ -145,6 +148,8 @@ export interface ExecutionDefaults {
   readonly user: Omit<Surroundings, 'cwd'>;
   /** What programs must not see by a mount. */
   readonly mountRules: Pick<Parameters<typeof checkMounts>[1], 'home' | 'stateFolders' | 'skillRoots'>;
+  /** Which files of the user the policy hides from programs, or lets no program write. */
+  readonly guard: FileGuard;
   /** Finds a skill for inputs such as `skill://name/path`; undefined if it must not be used. */
   readonly findSkill: (name: string) => Promise<SkillEntry | undefined>;
 }
@@ -166,6 +171,7 @@ export interface ExecutionParts extends Pick<
   /** Returns the workspace of the session; created by the first program. */
   openWorkspace(): Promise<Workspace>;
   readonly packages: Packages;
+  readonly guard: FileGuard;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
   /** Real paths of the folders of records and of our own state in the project. */

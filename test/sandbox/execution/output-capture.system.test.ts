@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { isSkillError } from '../../../src/core/errors.ts';
-import { openCapture } from '../../../src/runtime/execution/output-capture.ts';
+import { openCapture } from '../../../src/sandbox/execution/output-capture.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { built, scratch } from '../../skills/registry/support.ts';
 import { runs } from '../../property-runs.ts';
@@ -148,7 +148,7 @@ test.each([
   '256 MB %s cost constant memory',
   (_, line) => {
     const folder = scratch();
-    const modules = ['sandbox/process/child-process.js', 'runtime/execution/output-capture.js'].map(built);
+    const modules = ['sandbox/process/child-process.js', 'sandbox/execution/output-capture.js'].map(built);
     const words = ['--input-type=module', '-e', LONG_OUTPUT, ...modules, folder, line];
     const output = execFileSync(process.execPath, words, { encoding: 'utf8', timeout: 170_000 });
     const { grown, ...rest } = JSON.parse(output);

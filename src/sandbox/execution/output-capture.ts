@@ -9,10 +9,10 @@ import {
   type OutputSink,
   type AttachedWorkspace,
   type ProgramEnd,
+  type Redactor,
   wholeCharacters,
 } from '#core';
 import { OPEN_FLAGS, writeAll, isSystemError } from '#platform';
-import type { Redactor } from '#journal';
 
 type ProgramStreams = Parameters<AttachedWorkspace['run']>[1];
 

@@ -6,7 +6,7 @@ import {
   withNetworkHint,
   type NetworkHint,
   type NetworkHintOptions,
-} from '../../../src/runtime/execution/network-hint.ts';
+} from '../../../src/sandbox/execution/network-hint.ts';
 
 const ISOLATED: AttachedWorkspace['capabilities'] = {
   isolation: 'bubblewrap',

@@ -15,17 +15,14 @@ import {
   type ProgramSpec,
 } from '#core';
 import { isInside } from '#platform';
-import { hiddenNames, isSecretPath, writeProtection } from '#policy';
-import {
-  areaForSecrets,
-  inputEntries,
-  mountFolders,
-  programCommand,
-  serveProgram,
-  stageInputs,
-  writableSkill,
-  programEnvironment,
-} from '#sandbox';
+import { inputEntries } from '../inputs/input-places.ts';
+import { stageInputs } from '../inputs/inputs.ts';
+import { mountFolders } from '../mounts/mounted-folders.ts';
+import { serveProgram } from '../network/serve-port.ts';
+import { programEnvironment } from '../process/program-environment.ts';
+import { programCommand } from '../programs/script.ts';
+import { areaForSecrets } from '../workspace/private-area.ts';
+import { writableSkill } from '../workspace/writable-skill.ts';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
 import {
   makeRunResult,
@@ -94,11 +91,12 @@ export async function prepareProgram(
   const folders = mountFolders(workspace, parts.mounts, {
     skillRoots: parts.skillRoots,
     records: parts.records,
-    names: hiddenNames(),
-    isProtected: (relative, folder) => writeProtection(relative, folder) !== 'free',
+    ...parts.guard,
     isHidden: (relative, folder) => {
       const absolute = path.join(folder, relative);
-      return isSecretPath(relative, folder) || parts.records.includes(absolute) || isDenied?.(absolute) === true;
+      return (
+        parts.guard.isSecret(relative, folder) || parts.records.includes(absolute) || isDenied?.(absolute) === true
+      );
     },
   });
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { workingDirectory } from '../../../src/runtime/execution/working-directory.ts';
+import { workingDirectory } from '../../../src/sandbox/execution/working-directory.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const ROOT = '/workspace';

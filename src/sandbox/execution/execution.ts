@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
-import { toSkillIdentity } from '../skill-actions.ts';
 import {
   actionFailed,
   executorTraits,
@@ -13,18 +12,14 @@ import {
   type OfType,
 } from '#core';
 import { realPath } from '#platform';
-import {
-  checkMounts,
-  findExecutor,
-  openFileArtifacts,
-  openPackages,
-  openWorkspaces,
-  secretDocuments,
-  type ArtifactStore,
-  type Workspace,
-  stageInputs,
-} from '#sandbox';
-import { hiddenNames, isSecretPath } from '#policy';
+import { openFileArtifacts } from '../artifacts/file-store.ts';
+import type { ArtifactStore } from '../artifacts/store.ts';
+import { openPackages } from '../environments/packages.ts';
+import { findExecutor } from '../executors/find-executor.ts';
+import { stageInputs } from '../inputs/inputs.ts';
+import { checkMounts } from '../mounts/check-mount.ts';
+import { secretDocuments } from '../mounts/hidden-names.ts';
+import { openWorkspaces, type Workspace } from '../workspace/workspace.ts';
 import {
   limitReport,
   executionFailure,
@@ -67,6 +62,10 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     needsPath: executor.image === undefined,
   });
   const network = (options.network ?? []).map(programGrant);
+  const { guard } = places;
+  const isSecretDocument = secretDocuments(guard.names);
+  const isLeftOut = (folder: string, relative: string): boolean =>
+    guard.isSecret(relative, folder) || isSecretDocument(path.join(folder, relative));
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = openArtifacts(options.artifacts, places);
   const key = options.key ?? randomUUID();
@@ -117,6 +116,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     },
     openWorkspace,
     packages,
+    guard,
     mounts,
     records,
     skillRoots,
@@ -208,16 +208,10 @@ async function run(
   return {
     type: 'program-ran',
     action: action.type,
-    skill: skill === undefined ? undefined : toSkillIdentity(skill),
+    skill: skill && { id: skill.id, name: skill.name, source: skill.source, dir: skill.dir },
     result,
     limits: limitReport(prepared.spec.limits, prepared.workspace.attached.capabilities),
   };
-}
-
-const isSecretDocument = secretDocuments(hiddenNames());
-
-function isLeftOut(folder: string, relative: string): boolean {
-  return isSecretPath(relative, folder) || isSecretDocument(path.join(folder, relative));
 }
 
 function openArtifacts(
