@@ -16,7 +16,7 @@ export interface IndexData {
   /** Whether any document has a body. */
   readonly deep: boolean;
   /** The vocabulary, sorted by code unit. The number of a term is its index here. */
-  readonly terms: readonly string[];
+  readonly terms: Terms;
   /** For each term, the number of documents that contain it in any field. */
   readonly frequencies: Uint32Array;
   /** For each term, where its list begins in `postings`; one more entry than there are terms. */
@@ -32,6 +32,9 @@ export interface IndexData {
   /** For each document, the terms of name and description in order, each plus one; zero ends a clause. */
   readonly sequences: Uint8Array;
 }
+
+/** An array, or the terms of a stored index, of which a search decodes only some. */
+export type Terms = Pick<readonly string[], 'length' | 'at'>;
 
 /** A growing list of integers that needs less memory than an array and no garbage collection. */
 export class NumberList {

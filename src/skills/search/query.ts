@@ -2,7 +2,7 @@ import { settings } from './settings.ts';
 import { STOP_CHARACTERS, STOP_PHRASES, STOP_WORDS } from './stop-words.ts';
 import { segmentRun } from './segment.ts';
 import { scanRuns, toTerm, splitWords } from './tokenize.ts';
-import type { IndexData } from './index-data.ts';
+import type { IndexData, Terms } from './index-data.ts';
 import type { Lexicon } from './lexicon.ts';
 
 /** One phrasing of a concept: its terms and its weight (1 for the user's own words). */
@@ -177,18 +177,18 @@ function hasStopCharacter(text: string): boolean {
 }
 
 /** Finds a term's number in the sorted vocabulary. */
-function findTerm(terms: readonly string[], term: string): number | undefined {
+function findTerm(terms: Terms, term: string): number | undefined {
   const place = lowerBound(terms, term);
-  return terms[place] === term ? place : undefined;
+  return terms.at(place) === term ? place : undefined;
 }
 
 /** The first index with a term that is not before `term`. */
-function lowerBound(terms: readonly string[], term: string): number {
+function lowerBound(terms: Terms, term: string): number {
   let low = 0;
   let high = terms.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((terms[middle] ?? '') < term) low = middle + 1;
+    if ((terms.at(middle) ?? '') < term) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -205,7 +205,7 @@ const LONGEST_ENDING = 3;
 function prefixedTerms(data: IndexData, prefix: string): readonly number[] {
   if (prefix.length < MIN_PREFIX_LENGTH && prefix < '\u2e80') return [];
   const found: number[] = [];
-  for (let place = lowerBound(data.terms, prefix); (data.terms[place] ?? '').startsWith(prefix); place += 1) {
+  for (let place = lowerBound(data.terms, prefix); (data.terms.at(place) ?? '').startsWith(prefix); place += 1) {
     found.push(place);
   }
   return mostUsed(found, data);
@@ -232,8 +232,8 @@ interface Slip {
 
 function termsWithin(data: IndexData, { word, stem, beginning, slips }: Slip): readonly number[] {
   const found: number[] = [];
-  for (let place = lowerBound(data.terms, beginning); (data.terms[place] ?? '').startsWith(beginning); place += 1) {
-    const term = data.terms[place] ?? '';
+  for (let place = lowerBound(data.terms, beginning); (data.terms.at(place) ?? '').startsWith(beginning); place += 1) {
+    const term = data.terms.at(place) ?? '';
     if (term.length < MIN_TYPO_LENGTH) continue;
     // A typo in the ending produces a wrong stem (`kubernates`, `kubern`), so a prefix of the word itself is tried too.
     const isEndingLost = word.length > term.length && word.length - term.length <= LONGEST_ENDING;

@@ -23,7 +23,7 @@ export type Ranker = (concepts: readonly Concept[], limit: number) => readonly S
 /** Creates the ranker of an index. It reuses its working arrays, so that a search allocates little. */
 export function createRanker(data: IndexData): Ranker {
   const scorer = createTermScorer(data);
-  const closenessTo = createCloseness(data, scorer.rarity);
+  const closenessTo = createCloseness(data, scorer.rarityOf);
   const total = new Float64Array(data.size);
   const answered = new Float64Array(data.size);
   const concept = new Float64Array(data.size);
@@ -47,14 +47,14 @@ export function createRanker(data: IndexData): Ranker {
     let touchedCount = 0;
     for (const { trust, terms } of alternatives) {
       let rarity = 0;
-      for (const term of terms) rarity += (scorer.rarity[term] ?? 0) / terms.length;
+      for (const term of terms) rarity += scorer.rarityOf(term) / terms.length;
       // An alternative is worth no more than the word itself, even if it is rare in a catalog of another language.
       const own = worth === 0 ? weight * trust * rarity : Math.min(worth, weight * trust * rarity);
       worth = Math.max(worth, own);
       let memberCount = 0;
       for (const term of terms) {
         const { documents, shares } = scorer.scoresOf(term);
-        const most = (scorer.rarity[term] ?? 0) * (own / rarity / terms.length);
+        const most = scorer.rarityOf(term) * (own / rarity / terms.length);
         for (let place = 0; place < documents.length; place += 1) {
           const document = documents[place] ?? 0;
           const score = most * (shares[place] ?? 0);
@@ -145,7 +145,7 @@ type Closeness = (concepts: readonly Concept[]) => (document: number) => number;
  * A description is a list of clauses: trigger phrases, use cases, sentences. Of two skills with the words of the query, the one that
  * has them in one clause ranks higher than the one that has them in many. The best clause of a document and its name count.
  */
-function createCloseness(data: IndexData, rarity: Float64Array): Closeness {
+function createCloseness(data: IndexData, rarityOf: TermScorer['rarityOf']): Closeness {
   // Sized to the vocabulary and reused, because this is the innermost loop of a search.
   const asked = new Float64Array(data.terms.length);
   const metIn = new Uint32Array(data.terms.length);
@@ -171,7 +171,7 @@ function createCloseness(data: IndexData, rarity: Float64Array): Closeness {
       if (mark > 0) {
         const term = mark - 1;
         const worth = asked[term] ?? 0;
-        whole += Math.max(worth, rarity[term] ?? 0);
+        whole += Math.max(worth, rarityOf(term));
         if (worth === 0) continue;
         const count = (mentions.get(term) ?? 0) + 1;
         // A description stuffed with a word gets no clause score for it.
@@ -199,7 +199,7 @@ function createCloseness(data: IndexData, rarity: Float64Array): Closeness {
     clauseNumber = 1;
     for (const { weight, alternatives } of concepts) {
       for (const { trust, terms } of alternatives) {
-        for (const term of terms) asked[term] = Math.max(asked[term] ?? 0, (rarity[term] ?? 0) * trust * weight);
+        for (const term of terms) asked[term] = Math.max(asked[term] ?? 0, rarityOf(term) * trust * weight);
       }
     }
     return closenessOf;
@@ -215,7 +215,7 @@ interface TermScores {
 /** Scores single terms against the documents that contain them. */
 interface TermScorer {
   /** The inverse document frequency of a term. */
-  readonly rarity: Float64Array;
+  readonly rarityOf: (term: number) => number;
   scoresOf(term: number): TermScores;
 }
 
@@ -224,7 +224,7 @@ interface TermScorer {
  * computed once.
  */
 function createTermScorer(data: IndexData): TermScorer {
-  const rarity = computeRarities(data);
+  const rarities = raritiesByCount(data);
   const useWorth = mentionWorth(data, USE_FIELD, settings.useWeight, settings.useLength);
   const bodyWorth = mentionWorth(data, BODY_FIELD, settings.bodyWeight, settings.bodyLength);
   const { postings, postingOffsets, frequencies } = data;
@@ -267,7 +267,7 @@ function createTermScorer(data: IndexData): TermScorer {
   };
 
   return {
-    rarity,
+    rarityOf: (term) => rarities[frequencies[term] ?? 0] ?? 0,
     scoresOf(term) {
       const scores = known.get(term) ?? read(term);
       known.set(term, scores);
@@ -280,10 +280,10 @@ function countIn(counts: number, field: number): number {
   return (counts >> (field * COUNT_BITS)) & MAX_COUNT;
 }
 
-function computeRarities({ frequencies, size }: IndexData): Float64Array {
-  const rarities = new Float64Array(frequencies.length);
-  for (const [term, count] of frequencies.entries())
-    rarities[term] = Math.log(1 + (size - count + 0.5) / (count + 0.5));
+/** By the number of documents with a term: there are fewer such numbers than terms. */
+function raritiesByCount({ size }: IndexData): Float64Array {
+  const rarities = new Float64Array(size + 1);
+  for (let count = 0; count <= size; count += 1) rarities[count] = Math.log(1 + (size - count + 0.5) / (count + 0.5));
   return rarities;
 }
 

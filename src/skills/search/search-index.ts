@@ -1,3 +1,4 @@
+import { sha256 } from '#platform';
 import { openLexicon, type Lexicon } from './lexicon.ts';
 import { parseQuery } from './query.ts';
 import { createRanker, type Ranker, type SearchHit } from './rank.ts';
@@ -13,6 +14,7 @@ import {
   NumberList,
   USE_FIELD,
   type IndexData,
+  type Terms,
 } from './index-data.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { segmentRun } from './segment.ts';
@@ -258,17 +260,21 @@ function rankNames(documents: readonly SearchDocument[]): Uint32Array {
 }
 
 /** Increase it whenever the same documents would produce different bytes: words, stems, stop words, layout. Old indexes are rebuilt. */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 
 /** Stored as a number, so that a machine with another byte order reads a different value and rebuilds. */
 const MAGIC = 0x53_57_49_58;
 
 /** Magic, version, checksum, size, deep, then the byte length of each section. */
 const HEADER_LENGTH = 5;
-const SECTION_COUNT = 8;
+const SECTION_COUNT = 9;
 
 /** Serializes an index: a header of 32-bit numbers, then the sections, each aligned to four bytes. */
 function writeIndexBytes(data: IndexData): Uint8Array {
+  const terms = Array.from({ length: data.terms.length }, (_, place) => data.terms.at(place) ?? '');
+  const termOffsets = new Uint32Array(terms.length + 1);
+  for (const [place, term] of terms.entries())
+    termOffsets[place + 1] = (termOffsets[place] ?? 0) + Buffer.byteLength(term);
   const sections: readonly Uint8Array[] = [
     asBytes(data.frequencies),
     asBytes(data.postingOffsets),
@@ -277,7 +283,8 @@ function writeIndexBytes(data: IndexData): Uint8Array {
     asBytes(data.sequenceOffsets),
     data.postings,
     data.sequences,
-    new TextEncoder().encode(data.terms.join('\n')),
+    asBytes(termOffsets),
+    Buffer.from(terms.join('')),
   ];
   const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
   const bytes = new Uint8Array(sections.reduce((length, section) => length + aligned(section.length), start));
@@ -311,12 +318,22 @@ function readIndexBytes(bytes: Uint8Array): IndexData | undefined {
   if (lengths.reduce((end, length) => end + aligned(length), start) !== whole.length) return undefined;
 
   let at = whole.byteOffset + start;
-  const [frequencies, postingOffsets, fieldLengths, nameRanks, sequenceOffsets, postings, sequences, text] =
-    lengths.map((length) => {
-      const section = new Uint8Array(whole.buffer, at, length);
-      at += aligned(length);
-      return section;
-    });
+  const [
+    frequencies,
+    postingOffsets,
+    fieldLengths,
+    nameRanks,
+    sequenceOffsets,
+    postings,
+    sequences,
+    termOffsets,
+    text,
+  ] = lengths.map((length) => {
+    const section = new Uint8Array(whole.buffer, at, length);
+    at += aligned(length);
+    return section;
+  });
+  const offsets = asNumbers(termOffsets);
   const data: IndexData = {
     size,
     deep: deep === 1,
@@ -327,9 +344,23 @@ function readIndexBytes(bytes: Uint8Array): IndexData | undefined {
     sequenceOffsets: asNumbers(sequenceOffsets),
     postings: postings ?? new Uint8Array(),
     sequences: sequences ?? new Uint8Array(),
-    terms: text === undefined || text.length === 0 ? [] : new TextDecoder().decode(text).split('\n'),
+    terms: openTerms(offsets, text),
   };
-  return fitsTogether(data) ? data : undefined;
+  return isPartition(offsets, data.terms.length, text?.length ?? 0) && fitsTogether(data) ? data : undefined;
+}
+
+/** Decodes a term when it is asked for: a search compares a few hundred of tens of thousands. */
+function openTerms(offsets: Uint32Array, text: Uint8Array = new Uint8Array()): Terms {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
+  const known = new Map<number, string>();
+  return {
+    length: Math.max(0, offsets.length - 1),
+    at(place) {
+      const term = known.get(place) ?? bytes.toString('utf8', offsets[place], offsets[place + 1]);
+      known.set(place, term);
+      return term;
+    },
+  };
 }
 
 /** Whether the arrays agree on the numbers of terms and documents, so that no loop leaves its bounds. */
@@ -344,12 +375,9 @@ function fitsTogether(data: IndexData): boolean {
 }
 
 function isPartition(offsets: Uint32Array, parts: number, length: number): boolean {
-  return (
-    offsets.length === parts + 1 &&
-    offsets[0] === 0 &&
-    offsets[parts] === length &&
-    offsets.every((offset, index) => index === 0 || offset >= (offsets[index - 1] ?? 0))
-  );
+  if (offsets.length !== parts + 1 || offsets[0] !== 0 || offsets[parts] !== length) return false;
+  for (let part = 0; part < parts; part += 1) if ((offsets[part] ?? 0) > (offsets[part + 1] ?? 0)) return false;
+  return true;
 }
 
 function asNumbers(section: Uint8Array | undefined): Uint32Array {
@@ -366,12 +394,7 @@ function asBytes(numbers: Uint32Array): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** FNV-1a over 32-bit words without the checksum itself. It detects damage, not forgery. */
+/** Of everything behind the checksum. It detects damage, not forgery. */
 function checksum(bytes: Uint8Array): number {
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
-  let hash = 0x81_1c_9d_c5 ^ words.length;
-  for (let index = 0; index < words.length; index += 1) {
-    if (index !== 2) hash = Math.imul(hash ^ (words[index] ?? 0), 0x01_00_01_93);
-  }
-  return hash >>> 0;
+  return Number.parseInt(sha256(bytes.subarray(3 * 4)).slice(0, 8), 16);
 }
