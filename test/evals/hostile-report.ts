@@ -21,8 +21,9 @@ export const HOSTILE: readonly string[] = [
 /** Uses the text wherever a report has text. */
 export function hostileReport(text: string): EvalReport {
   const statuses: readonly CaseStatus[] = ['passed', 'error', 'skipped', 'failed'];
-  const results = statuses.flatMap((status, place) =>
-    (['with', 'without'] as const).flatMap((arm) => [
+  const results = statuses.flatMap((status, place) => {
+    const flaky = place > 2 ? { quarantine: { until: text, passed: 1, of: 2 } } : {};
+    return (['with', 'without'] as const).flatMap((arm) => [
       result(`${text}${String(place)}`, {
         arm,
         name: text,
@@ -30,7 +31,7 @@ export function hostileReport(text: string): EvalReport {
         input: text,
         tags: [text],
         skill: text,
-        ...(place > 2 ? { quarantine: { until: text, passed: 1, of: 2 } } : {}),
+        ...flaky,
         status,
         reason: text,
         checks: [check(text, { status, asked: text, found: text, events: [1] })],
@@ -38,9 +39,9 @@ export function hostileReport(text: string): EvalReport {
         answer: text,
         model: { id: text, way: 'live' },
       }),
-      result(`${text}${String(place)}`, { arm, attempt: 2, model: { id: text, way: 'live' } }),
-    ]),
-  );
+      result(`${text}${String(place)}`, { arm, attempt: 2, ...flaky, model: { id: text, way: 'live' } }),
+    ]);
+  });
   return report(results, {
     tool: text,
     startedAt: text,

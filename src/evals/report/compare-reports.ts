@@ -7,7 +7,6 @@ import { sumCosts, ownArm, countTokens } from './report-text.ts';
 import {
   groupBy,
   hasVerdict,
-  isCounted,
   type Arm,
   type CaseCost,
   type CaseResult,
@@ -20,8 +19,8 @@ import {
 
 /**
  * `broken` cases passed before and do not now: their answers are scripted or recorded, or the fall of their pass rate is more than chance.
- * `unclear` changes of a live model may be chance. `other` cases changed between two outcomes that are not a pass, or do not
- * count: those of a baseline, and those in quarantine.
+ * `unclear` changes of a live model may be chance. `other` cases changed between two outcomes that are not a pass, or are
+ * those of a baseline.
  */
 export const CHANGES = ['broken', 'fixed', 'unclear', 'other', 'added', 'removed'] as const;
 export type Change = (typeof CHANGES)[number];
@@ -68,7 +67,7 @@ export interface ReportComparison {
   readonly changes: readonly CaseChange[];
   readonly counts: Readonly<Record<Change, number>>;
   readonly same: number;
-  /** Cases of both reports that were edited in between: they are not compared. */
+  /** Cases of both reports that were edited in between or are in quarantine: they are not compared. */
   readonly edited: readonly { readonly case: string; readonly arm: Arm; readonly reason: string }[];
   /** Skills with a changed digest; an empty digest means that the skill is absent. */
   readonly skills: readonly (BeforeAfter<string> & { readonly name: string })[];
@@ -129,9 +128,8 @@ interface CasePair {
   readonly now: readonly CaseResult[];
 }
 
-/** Whether a live model answered in both reports, so that a single run proves little. Flaky cases are left out. */
+/** Whether a live model answered in both reports, so that a single run proves little. */
 function isLive({ old, now }: CasePair): boolean {
-  if (![...old, ...now].every(isCounted)) return false;
   const hasLive = (results: readonly CaseResult[]): boolean =>
     results.some((result) => hasVerdict(result) && result.model.way === 'live');
   return hasLive(old) && hasLive(now);
@@ -183,8 +181,8 @@ function findChange(pair: CasePair, isEstablished: boolean | undefined): readonl
   const [before, after] = [summarizeVerdict(old), summarizeVerdict(now)];
   const classified = classifyChange(before, after, isEstablished);
   if (classified === undefined) return [];
-  // A baseline that changes says nothing about the skill, and a flaky case nothing at all.
-  const isJudged = [...old, ...now].every((result) => result.arm === 'with' && isCounted(result));
+  // A baseline that changes says nothing about the skill.
+  const isJudged = [...old, ...now].every((result) => result.arm === 'with');
   const change = isJudged || classified === 'added' || classified === 'removed' ? classified : 'other';
   return [
     {

@@ -1,9 +1,9 @@
 /** What a comparison of two reports may claim: nothing if one of them is invalid. */
 import { countText, defined } from '#core';
-import { isRegression, type ReportComparison } from './compare-reports.ts';
+import { compareReports, isRegression, type ReportComparison } from './compare-reports.ts';
 import { listServed } from './arm-doubts.ts';
 import { liveText } from './report-text.ts';
-import { groupBy, type EvalReport, type Verdict } from './result.ts';
+import { groupBy, isCounted, type EvalReport, type Verdict } from './result.ts';
 import { findVerdict, verdictTitle } from './verdict.ts';
 
 export interface ComparisonVerdict extends Omit<Verdict, 'skills' | 'effect' | 'interval'> {
@@ -35,7 +35,7 @@ export function compareVerdicts(
       ...(counts.broken === 0 ? [] : [`${countText(counts.broken, 'case')} broke`]),
       ...(hasRegression && live !== undefined ? [`live ${liveText(live)}`] : []),
     ],
-    warnings: listCauses(before, after, comparison),
+    warnings: [...listCauses(before, after, comparison), ...listQuarantined(before, after, hasRegression)],
     skills: [...new Set([...earlier.keys(), ...later.keys()])].map((skill) => ({
       skill,
       ...defined({ before: earlier.get(skill), after: later.get(skill) }),
@@ -46,7 +46,7 @@ export function compareVerdicts(
 const MOST_LEFT_OUT = 1 / 3;
 const MOST_NAMES = 10;
 
-/** Edited cases say nothing; if they are too many, or no case is left, neither does the rest. */
+/** Edited and flaky cases say nothing; if they are too many, or no case is left, neither does the rest. */
 function findGaps({ edited, changes, counts, same }: ReportComparison) {
   const own = edited.filter(({ arm }) => arm === 'with');
   const compared = same + changes.length - counts.added - counts.removed;
@@ -65,12 +65,29 @@ function findGaps({ edited, changes, counts, same }: ReportComparison) {
     reasons: [
       ...(compared === 0 && own.length === 0 ? ['no case is in both reports'] : []),
       ...(isTooFew && own.length > 0
-        ? [`${String(own.length)} of ${countText(own.length + compared, 'case')} changed`]
+        ? [`${String(own.length)} of ${countText(own.length + compared, 'case')} cannot be compared`]
         : []),
       ...(isPart ? [`${String(removed)} of ${countText(before, 'case')} are missing in the second report`] : []),
       ...reasons,
     ],
   };
+}
+
+const regressionText = (hasRegression: boolean): string => (hasRegression ? 'a regression' : 'no regression');
+
+/** Names a verdict that cases in quarantine would change. */
+function listQuarantined(before: EvalReport, after: EvalReport, hasRegression: boolean): readonly string[] {
+  const all = [...before.results, ...after.results];
+  const count = new Set(all.flatMap((one) => (isCounted(one) ? [] : [one.case]))).size;
+  if (count === 0) return [];
+  const [old, now] = [before, after].map((report) => ({
+    ...report,
+    results: report.results.map(({ quarantine: _quarantine, ...one }) => one),
+  }));
+  if (old === undefined || now === undefined || isRegression(compareReports(old, now)) === hasRegression) return [];
+  return [
+    `"${regressionText(hasRegression)}" only without ${countText(count, 'case')} in quarantine; with all cases it is "${regressionText(!hasRegression)}"`,
+  ];
 }
 
 /** Causes of a change that are not the skill. */
@@ -94,6 +111,6 @@ export function comparisonTitle({ validity, result, reasons }: Omit<Verdict, 'wa
   const isDoubtful = reasons.some((reason) => /^(?:before|after): INVALID/.test(reason));
   if (validity === 'invalid')
     return isDoubtful ? 'INVALID: one of the reports cannot be believed' : 'INVALID: the reports cannot be compared';
-  const regression = result === 'failed' ? 'a regression' : 'no regression';
+  const regression = regressionText(result === 'failed');
   return validity === 'incomplete' ? `INCOMPLETE: ${regression} so far` : `valid, ${result}: ${regression}`;
 }

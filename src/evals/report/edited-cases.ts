@@ -1,5 +1,8 @@
-/** Finds cases that were edited between two reports: what they check or are given is not the same, so that their outcomes are not comparable. */
-import { ENDED, hasVerdict, type CaseResult, type EvalReport } from './result.ts';
+/**
+ * Finds cases whose outcomes in two reports are not comparable: what they check or are given was edited in between, or a report counts them in
+ * nothing.
+ */
+import { ENDED, hasVerdict, isCounted, type CaseResult, type EvalReport } from './result.ts';
 
 /** Conditions that belong to the case, by their name in `given`. The model and the skill may differ: they are what is compared. */
 const CONDITIONS = {
@@ -12,12 +15,15 @@ const CONDITIONS = {
 
 type Judges = Readonly<Record<'before' | 'after', EvalReport['judge']>>;
 
-/** Such as `the checks and the limits changed`; undefined if the case is the same in both reports. */
+/** Such as `the checks and the limits changed`; undefined if the case is the same, and counts, in both reports. */
 export function describeEdits(
   old: readonly CaseResult[],
   now: readonly CaseResult[],
   { before, after }: Judges,
 ): string | undefined {
+  const [wasFlaky, isFlaky] = [!old.every(isCounted), !now.every(isCounted)];
+  if (wasFlaky) return isFlaky ? 'it is in quarantine' : 'its quarantine ended';
+  if (isFlaky) return 'it was put in quarantine';
   const edits = [
     ...(sameValues(old, now, ({ input }) => input) ? [] : ['request']),
     ...Object.entries(CONDITIONS).flatMap(([key, name]) => (hasSameCondition(key, old, now) ? [] : [name])),

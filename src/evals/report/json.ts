@@ -1,6 +1,6 @@
 /** Writes a report as JSON and reads it back for comparisons. */
 import { isObject, parseJson, visibleJson } from '#core';
-import { describeContradiction } from './contradiction.ts';
+import { describeContradiction, describePartQuarantine } from './contradiction.ts';
 import { makeReport, TOOL, type ReportParts } from './report.ts';
 import { findVerdict, withVerdict } from './verdict.ts';
 import { ARMS, CASE_STATUSES, type EvalReport, type Verdict } from './result.ts';
@@ -21,7 +21,10 @@ export function readReport(text: string): ReadReport {
   if (!isStored(value, problem)) return { type: 'invalid', reason: problem ?? '' };
   const { thresholds, verdict, results } = value;
   const report = withVerdict(makeReport(value), thresholds ?? {}, verdict?.warnings ?? []);
-  const reason = firstProblem(results, describeContradiction) ?? verdictProblem(value, findVerdict(report));
+  const reason =
+    firstProblem(results, describeContradiction) ??
+    describePartQuarantine(results) ??
+    verdictProblem(value, findVerdict(report));
   return reason === undefined ? { type: 'report', report } : { type: 'invalid', reason };
 }
 
