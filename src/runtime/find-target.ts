@@ -22,6 +22,7 @@ import { isSecretPath, resultProtection } from '#policy';
 import { gitState, resolvePath, type previewWrite } from '#project';
 import { findScript, resolveSkill, type SkillIndex } from '#skills';
 import { activeSkills, type ActionContext, type HostAccess, type ClosedFolders } from './action-context.ts';
+import { explainEmpty } from './empty-reason.ts';
 import type { Execution } from '#sandbox';
 import { locateFiles } from './server-files.ts';
 
@@ -253,7 +254,7 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
           : isShort
             ? `the skills are ${names.join(', ')}`
             : names.length === 0
-              ? 'no skill can be used here; the user can see why with `skillwright list`'
+              ? explainEmpty(index, new Map())
               : undefined;
   return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
     nearest: near,

@@ -12,7 +12,7 @@ import { showContent, withDocuments } from './content.ts';
 import { DEFAULT_RESULTS, named, offsetParameter, skillChoice, skillName } from './parameters.ts';
 import { PROFILES } from './profiles.ts';
 import { shellTool } from './shell-tool.ts';
-import { singleAction } from './single-action.ts';
+import { always, singleAction } from './single-action.ts';
 import {
   NOTE_MARK,
   ROUTING_ONLY,
@@ -33,9 +33,6 @@ const FOLDERS = ['references', 'assets', 'scripts'];
 
 const continueWith: ContinueCall = (skill, path, offset) =>
   `load_skill_asset(skill_name=${skill}, relative_path=${path}, offset=${String(offset)})`;
-
-/** openseed answers without skills, too: with an empty list, or that there is no such skill. */
-const always = (): boolean => true;
 
 const search: ToolRow = singleAction({
   name: 'search_skills',

@@ -69,6 +69,11 @@ export function hasExecution(offer: Offer): boolean {
   return offer.execution !== undefined;
 }
 
+/** For tools that a system registers whether or not there is a skill: they answer with an empty list, or that the skill is unknown. */
+export function always(): boolean {
+  return true;
+}
+
 /** A tool that runs programs of skills is offered only if execution is enabled. */
 export function canRun(offer: Offer): boolean {
   return hasExecution(offer) && hasSkills(offer);

@@ -12,7 +12,7 @@ import {
   type RunInput,
   type RunParameters,
 } from './run-parameters.ts';
-import { canRun, defineTool, observed, singleAction } from './single-action.ts';
+import { canRun, defineTool, hasExecution, observed, singleAction } from './single-action.ts';
 
 /** The tools of trpc that run programs. Offered only if execution is enabled. */
 
@@ -37,7 +37,8 @@ const skillRun: ToolRow = singleAction({
   schema: (offer) => jsonSchema.section('What to run.', runParameters(offer), ['skill', 'command']),
   toAction: (input) => ({ type: 'run_command', ...toCommand(input) }),
   toResult: ({ result }) => result,
-  isOffered: canRun,
+  // Without skills it says that a skill is unknown, as the tools that load do.
+  isOffered: hasExecution,
 });
 
 const skillExec: ToolRow = singleAction({

@@ -11,7 +11,7 @@ import {
 } from '#core';
 import { named, offsetParameter, skillChoice, skillName, texts } from './parameters.ts';
 import { PROFILES } from './profiles.ts';
-import { defineTool, hasSkills, observed, singleAction } from './single-action.ts';
+import { always, defineTool, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
 import { trpcStateDelta } from './trpc-state.ts';
 import {
@@ -44,8 +44,7 @@ const load: ToolRow = singleAction({
   name: 'skill_load',
   description: 'Load the instructions of a skill, and documents of it by path. Runs nothing.',
   action: 'load_skill',
-  // trpc registers its tools whether or not its repository has a skill, and says that a skill is unknown.
-  isOffered: () => true,
+  isOffered: always,
   schema: (offer) =>
     jsonSchema.section('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
   toAction({ skill, ...input }) {
@@ -71,7 +70,7 @@ const selectDocs: ToolRow = defineTool({
   name: 'skill_select_docs',
   description: 'Choose which documents of a skill are shown.',
   action: 'select_documents',
-  isOffered: hasSkills,
+  isOffered: always,
   schema: () =>
     jsonSchema.section(
       'Which documents.',
@@ -147,6 +146,7 @@ const listDocs: ToolRow = singleAction({
   name: 'skill_list_docs',
   description: 'List the documents of a skill.',
   action: 'list_resources',
+  isOffered: always,
   schema: () => jsonSchema.section('Which skill.', { skill: skillName }, ['skill']),
   toAction: (input) => ({ type: 'list_resources', ...input }),
   toResult: ({ files }) =>

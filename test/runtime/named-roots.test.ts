@@ -135,8 +135,8 @@ describe('an empty answer says why', () => {
     expect(await runtime.explainEmpty()).toBe(reason);
     const { session, call } = await openSkillTools({ runtime, vocabulary: 'openseed' });
     expect([session.offer.emptyReason, session.catalog.emptyReason]).toEqual([reason, reason]);
-    const trpc = await openSkillTools({ runtime, vocabulary: 'trpc' });
-    expect((await trpc.call('skill_list_docs', { skill: 'pdf' })).text).toContain(`there are no skills (${reason})`);
+    const agent = await openSkillTools({ runtime, vocabulary: 'skills-agent' });
+    expect((await agent.call('select_skills', { skills: ['pdf'] })).text).toContain(`there are no skills (${reason})`);
     expect(await call('list_skills', {})).toMatchObject({ text: '[]', emptyReason: reason });
     const without = await runtime.distrust(runtime.index.skills);
     expect(runtime.catalog({ without })).toMatchObject({ full: [], emptyReason: reason });
@@ -173,10 +173,10 @@ describe('an empty answer says why', () => {
     const { project } = world();
     const { err } = await runCli(project, [
       'call',
-      'skill_list_docs',
-      '{"skill":"pdf"}',
+      'select_skills',
+      '{"skills":["pdf"]}',
       '--vocabulary',
-      'trpc',
+      'skills-agent',
       '--executor',
       'none',
     ]);

@@ -151,13 +151,18 @@ describe('trpc-agent-go', () => {
     });
   });
 
-  test('without a skill skill_load is offered, and says that a skill is unknown', async () => {
+  test('without a skill its tools are offered, and say that a skill is unknown, and where skills were looked for', async () => {
     const { call, tools } = await open('trpc', { 'README.md': '' });
-    expect(tools.map(({ name }) => name)).toEqual(['skill_load']);
-    expect(await call('skill_load', { skill: 'demo-skill' })).toMatchObject({
-      isError: true,
-      text: 'unknown skill: demo-skill. No skill can be used here; the user can see why with `skillwright list`.',
-    });
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['skill_load', 'skill_select_docs', 'skill_list_docs']),
+    );
+    for (const { name } of tools) {
+      const { isError, text } = await call(name, { skill: 'demo-skill', command: 'ls' });
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringMatching(/^unknown skill: demo-skill\. No skill is in \S+ \(scanned\)/),
+      ]);
+    }
   });
 
   test('a document that was not chosen is not shown, and scripts never are', async () => {

@@ -41,7 +41,7 @@ describe('what is offered', () => {
           'list_skills',
         ],
         manusx: ['skill_request'],
-        trpc: ['skill_load'],
+        trpc: ['skill_load', 'skill_select_docs', 'skill_list_docs'],
       };
       const still = always[vocabulary.name] ?? [];
       expect(fake(vocabulary, {}, { skills: [] }).tools.map(({ name }) => name)).toEqual(still);
@@ -50,7 +50,7 @@ describe('what is offered', () => {
   });
 
   test('a shell needs no skill', () => {
-    const shells = { openseed: ['run_shell_command'], manusx: ['shell_exec', 'file_write'] };
+    const shells = { openseed: ['run_shell_command'], manusx: ['shell_exec', 'file_write'], trpc: ['skill_run'] };
     for (const [name, tools] of Object.entries(shells)) {
       const vocabulary = Object.values(VOCABULARIES).find((one) => one.name === name) ?? native;
       const offered = fake(vocabulary, {}, { skills: [], execution: { hasInteraction: true } }).tools;
