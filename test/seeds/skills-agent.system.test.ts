@@ -205,6 +205,19 @@ describe('packs by the design', () => {
     expect(removed.status).toBe(0);
   });
 
+  test('a SKILL.md at the top of a pack, or in a deeper folder, is installed by its name', async () => {
+    const project = scratch();
+    const pack = path.join(project, 'pack.zip');
+    const skill = strToU8('---\nname: pack-name\ndescription: One.\n---\n\nBody\n');
+    for (const place of ['SKILL.md', 'group/deep/other/SKILL.md']) {
+      writeFileSync(pack, zipSync({ [place]: skill }));
+      const { out } = await runCli(project, ['install', pack, '--yes', '--set', 'vocabulary=skills-agent']);
+      expect([place, out]).toEqual([place, 'installed pack-name\n']);
+      expect(existsSync(path.join(project, '.agent/skills/pack-name/SKILL.md'))).toBe(true);
+      await runCli(project, ['uninstall', 'pack-name', '--yes', '--set', 'vocabulary=skills-agent']);
+    }
+  });
+
   test('in the vocabulary skills-agent a skill without a name is refused, and the rest goes to .agent/skills', async () => {
     const project = scratch();
     mkdirSync(path.join(project, '.agent'), { recursive: true });

@@ -129,6 +129,19 @@ test('a body comes with source and path, without hidden characters and with plai
   });
 });
 
+test('load_resource reads scripts and files in other folders of a skill', async () => {
+  const { runtime } = place({
+    '.agent/skills/many/SKILL.md': '---\nname: many\ndescription: x\n---\n',
+    '.agent/skills/many/scripts/go.py': 'print(1)\n',
+    '.agent/skills/many/NOTES.md': 'notes\n',
+  });
+  const { call } = await openSkillTools({ vocabulary: 'skills-agent', runtime: await runtime() });
+  const read = async (relative_path: string): Promise<unknown> =>
+    (await call('load_resource', { skill: { name: 'many' }, relative_path })).value;
+  expect(await read('scripts/go.py')).toMatchObject({ ok: true, content: 'print(1)\n' });
+  expect(await read('NOTES.md')).toMatchObject({ ok: true, content: 'notes\n' });
+});
+
 describe('the agent by its design', () => {
   test('metadata first, the body after select_skills, a section after load_resource', async () => {
     const model = played([

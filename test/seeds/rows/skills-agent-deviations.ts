@@ -85,6 +85,18 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/tools/read-input.test.ts: numbers and booleans in lists and maps of texts are written as text',
   },
   {
+    theirs: '`load_resource` reads files of `reference` and `assets`',
+    ours: 'any text file of the skill, scripts too',
+    why: 'skills name files in other folders, and a model that may run a script may read it',
+    test: 'test/seeds/skills-agent.test.ts: load_resource reads scripts and files in other folders of a skill',
+  },
+  {
+    theirs: 'a pack holds `<skill>/SKILL.md`',
+    ours: 'a SKILL.md at its top, or in deeper folders, is installed too, in the folder of its name',
+    why: 'archives of one skill, and of repositories, are made so',
+    test: 'test/seeds/skills-agent.system.test.ts: a SKILL.md at the top of a pack, or in a deeper folder, is installed by its name',
+  },
+  {
     theirs: 'a model that repeats itself',
     ours: 'five identical turns, or the same failure three times, end the run',
     why: 'it would use up the budget',

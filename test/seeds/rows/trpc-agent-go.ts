@@ -193,7 +193,7 @@ export const ROWS = seedRows(
       'inputs and outputs of the page',
       {
         sentence: 'host://abs/path 从宿主机绝对路径复制/链接',
-        ours: 'only below a folder that the user granted',
+        ours: 'files of the project are asked about with the command; others need a grant, or an approval of exactly that call',
         why: "files of the machine are not the skill's",
         restoredBy: [["execution: { hostInputs: ['/'] }", 'restored', 'trpc: host:// reads a file of the machine']],
       },
