@@ -13,6 +13,7 @@ import {
   rmdirSync,
   unlinkSync,
 } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -62,7 +63,7 @@ export async function removeTree(
   for (;;) {
     const folders = await emptyFolder(removal, tree);
     if (folders === undefined) return false;
-    if (folders.length === 0 && isRemoved(tree)) return true;
+    if (folders.length === 0 && (await isEmptied(tree))) return true;
     for (const name of folders)
       if (!(await isFolderRemoved(removal, Buffer.concat([Buffer.from(`${tree}/`), name])))) return false;
   }
@@ -200,7 +201,22 @@ function isRemoved(folder: string | Buffer): boolean {
     rmdirSync(folder);
     return true;
   } catch (error) {
-    if (isSystemError(error) && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')) return false;
+    if (isNotEmpty(error)) return false;
     throw error;
   }
+}
+
+/** The same for the last folder of a tree. A disk that is being written can take milliseconds for it, in which this process does other work. */
+async function isEmptied(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    if (isNotEmpty(error)) return false;
+    throw error;
+  }
+}
+
+function isNotEmpty(error: unknown): boolean {
+  return isSystemError(error) && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST');
 }
