@@ -3,12 +3,12 @@
  * skill (why.ts), what fits a prompt (hook/), and changes of the agents' files (activate/). Read agents/agent.ts first.
  */
 
-export { AGENT_IDS, explainSkills, type Why } from './why.ts';
+export { AGENT_IDS, explainSkills } from './why.ts';
 // What the transcripts of the agents say.
-export { readUsage, type Usage } from './usage/usage.ts';
+export { readUsage } from './usage/usage.ts';
 export { findCaseRequests } from './usage/case-requests.ts';
 // Which skills stay in an agent's list.
 export { planFit, undoFit } from './shelf/fit.ts';
-export { planActivation, type Activation } from './activate/activate.ts';
+export { planActivation } from './activate/activate.ts';
 export { hookStates } from './activate/hook-state.ts';
 export { runHook } from './hook/run-hook.ts';

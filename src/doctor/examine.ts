@@ -4,13 +4,15 @@ import path from 'node:path';
 
 import { namedIsolation, type AttachedWorkspace, type Diagnostic, type Surroundings } from '#core';
 import { checkAgentFolders, findLocked } from '#packs';
-import { examineExecutors, openSecrets, type Runtime } from '#runtime';
-import { landlockVersion, type ExecutorExamination } from '#sandbox';
+import { openSecrets, type Runtime } from '#runtime';
+import { examineExecutors, landlockVersion } from '#sandbox';
 import { unusableFiles } from '#skills';
 import { rightsFindings, type Finding } from './rights.ts';
 import { findProgram } from '#platform';
 
-export interface Examination {
+type ExecutorExamination = Awaited<ReturnType<typeof examineExecutors>>[number];
+
+interface Examination {
   readonly findings: readonly Finding[];
   /** Empty without probes. */
   readonly executors: readonly ExecutorExamination[];

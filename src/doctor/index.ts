@@ -1,4 +1,4 @@
 /**
  * What is wrong with an installation: configuration, skills, agents, MCP servers, rights and executors. It changes nothing. Read examine.ts first.
  */
-export { examineInstallation, type Examination } from './examine.ts';
+export { examineInstallation } from './examine.ts';

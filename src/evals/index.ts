@@ -6,9 +6,7 @@
 // Run cases. `EvalOutcome` is what any of them ends with, in all formats; `CaseProblem` is a mistake in a case file.
 export { openEvaluation } from './project/run-evaluation.ts';
 export { readInputs } from './project/inputs.ts';
-export type { EvalOutcome } from './project/outcome.ts';
 export type { CaseProblem } from './cases/problem.ts';
-export type { WrittenThresholds } from './report/thresholds.ts';
 export { tuneDescription } from './tune/tune-description.ts';
 export { draftFromRequests, generateDrafts } from './generate/generate-drafts.ts';
 
@@ -18,10 +16,5 @@ export { priceTokens } from './report/prices.ts';
 export { storedEvaluations } from './project/stored-evaluations.ts';
 
 // Attempts that run on other machines.
-export {
-  packAttempt,
-  runPackedAttempt,
-  type PackedAttempt,
-  type PackedAttemptOptions,
-} from './run/portable-attempt.ts';
+export { packAttempt, runPackedAttempt } from './run/portable-attempt.ts';
 export type { Elsewhere } from './run/run-suite.ts';

@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { quoted, SkillError, type Model } from '#core';
-import type { PackedAttempt, PackedAttemptOptions } from '#evals';
+import type { runPackedAttempt } from '#evals';
 import { EVENTS_FILE, isDerivedFile, isRunId } from '#journal';
 import { namesIn, sha256 } from '#platform';
 import type { Runtime } from '#runtime';
@@ -108,11 +108,12 @@ export function damaged(reason: string): SkillError {
   });
 }
 
-export type SuiteModel = NonNullable<PackedAttemptOptions['model']>;
+type AttemptOptions = Parameters<typeof runPackedAttempt>[1];
+export type SuiteModel = NonNullable<AttemptOptions['model']>;
 
 interface AttemptRunner {
   readonly runtime: Pick<Runtime, 'executionPlaces'>;
-  readonly executor: PackedAttemptOptions['executor'];
+  readonly executor: AttemptOptions['executor'];
   readonly openModel: () => Promise<Model>;
   readonly openJudge: (name: string) => Promise<Model>;
 }
@@ -120,9 +121,9 @@ interface AttemptRunner {
 /** Runs attempts with the model and the executor of this worker, in an isolated home and project as `eval` does. */
 export function createAttemptRunner({ runtime, executor, openModel, openJudge }: AttemptRunner): RunAttempt {
   return async ({ packed, skillsDigest, timeoutMs, model, judge }, context) => {
-    const { runPackedAttempt } = await import('#evals');
+    const evals = await import('#evals');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `openEvaluationWorkers` of the same format wrote it.
-    const result = await runPackedAttempt(packed as PackedAttempt, {
+    const result = await evals.runPackedAttempt(packed as Parameters<typeof runPackedAttempt>[0], {
       ...context,
       skillsDigest,
       executor,

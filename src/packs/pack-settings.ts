@@ -5,6 +5,7 @@ import { projectTop, shelfFolder } from '#runtime';
 import { findProfile } from '#tools/profiles';
 import {
   isProblem,
+  type Problem,
   parseJson,
   quoted,
   SkillError,
@@ -15,7 +16,7 @@ import {
   type Surroundings,
   ARCHIVE_LIMITS,
 } from '#core';
-import { readScanPolicy, type ScanPolicy } from '#scan';
+import { readScanPolicy } from '#scan';
 import type { ArchiveLimits } from './archive-limits.ts';
 import { isDirectory, isInside, isPresent, readTextFile, realPath } from '#platform';
 import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
@@ -27,6 +28,8 @@ export interface RootChoice {
   /** Rules of the scan that the user accepts for the files of this operation. */
   readonly accepts?: readonly string[] | undefined;
 }
+
+type ScanPolicy = Exclude<ReturnType<typeof readScanPolicy>, Problem>;
 
 /** Everything that installing depends on, except the source. */
 export interface PackSettings {

@@ -20,8 +20,8 @@ export { refuseDynamicCommands } from './command/dynamic-commands.ts';
 
 // Approvals: who is asked, what is shown, and what is remembered.
 export { openApprovals, type Asker } from './approval/approver.ts';
-export { askCallback, openRunAnswers, type RunAnswers } from './approval/read-answer.ts';
-export { openApprovalFiles, type ApprovalFiles } from './approval/approval-files.ts';
+export { askCallback, openRunAnswers } from './approval/read-answer.ts';
+export { openApprovalFiles } from './approval/approval-files.ts';
 export { approvalLines, capabilityLine } from './approval-text.ts';
 
 // Which skills were trusted.

@@ -11,7 +11,7 @@ export { gitState } from './git-index.ts';
 export { projectText } from './project-text.ts';
 
 // Actions, with a copy of what a change replaces.
-export { performHostAction, type ActionRights } from './perform-action.ts';
+export { performHostAction } from './perform-action.ts';
 export { previewWrite } from './write-file.ts';
 export type { PlannedEdit } from './edit-file.ts';
 export { deleteFile, keepReplaced } from './trash.ts';

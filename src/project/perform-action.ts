@@ -9,7 +9,7 @@ import { deleteFile } from './trash.ts';
 import { writeFile, type WritePreview } from './write-file.ts';
 
 /** What was decided about an action before it is performed. */
-export interface ActionRights {
+interface ActionRights {
   /** Whether a search may read a file, by all of its names. */
   readonly maySearch: (names: readonly { readonly shown: string; readonly absolute: string }[]) => boolean;
   readonly request: Pick<NetworkRequestOptions, 'grants' | 'decideHost'> | undefined;

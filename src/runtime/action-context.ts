@@ -12,7 +12,7 @@ import type {
   Redactor,
 } from '#core';
 import type { openTreeDigests } from '#platform';
-import { policyWithSkills, type Policy, type RunAnswers } from '#policy';
+import { policyWithSkills, type Policy, type openRunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { ReadingLimits } from './skill-actions.ts';
 import type { Execution } from '#sandbox';
@@ -68,7 +68,7 @@ export interface ActionSettings {
   /** Absent: no person is available for any question. */
   readonly approve: Approve | undefined;
   /** Answers for the rest of the run; child sessions share them. */
-  readonly runAnswers: RunAnswers;
+  readonly runAnswers: ReturnType<typeof openRunAnswers>;
   /** Removes secrets from everything that is shown or recorded. */
   readonly redactor: Redactor;
   /** Absent: programs cannot be run. */

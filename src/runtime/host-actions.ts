@@ -1,9 +1,9 @@
 import type { ActionOfKind, Observation } from '#core';
 import { decide, fileAccesses, requestRights, type Policy } from '#policy';
-import { performHostAction, type ActionRights, type previewWrite } from '#project';
+import { performHostAction, type previewWrite } from '#project';
 import type { openSkillPlaces } from './skill-places.ts';
 
-export interface HostRights extends Pick<ActionRights, 'preview' | 'isClosed' | 'signal'> {
+export interface HostRights extends Pick<Parameters<typeof performHostAction>[2], 'preview' | 'isClosed' | 'signal'> {
   /** Decides about further files of a search and further hosts of a request. */
   readonly policy: Policy;
   /** Which files belong to loaded skills. */

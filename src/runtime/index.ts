@@ -17,10 +17,8 @@ export { parseInvocation } from './invoke.ts';
 export { refuseReserved } from './find-target.ts';
 
 // Programs of a session, and the files that they leave.
-export { examineExecutors } from './execution/executors.ts';
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { writeResults } from './execution/take-outputs.ts';
-export { restoreFiles, type RecordedStep } from './execution/restore-files.ts';
 export { temporaryFolder } from './temporary-folder.ts';
 
 // Configuration, secrets and trust.

@@ -20,7 +20,7 @@ import {
   type VocabularyName,
 } from '#core';
 import type { Catalog, SkillIndex, planCatalog } from '#skills';
-import { decide, openPolicies, openRunAnswers, type Policy, type RunAnswers, type SessionPolicy } from '#policy';
+import { decide, openPolicies, openRunAnswers, type Policy, type SessionPolicy } from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, realPath, thisProcess, type LockOwner } from '#platform';
@@ -209,7 +209,7 @@ export async function startSession(source: SessionSource, options: SessionOption
 }
 
 /** A child session belongs to the run of its parent. */
-const RUN_ANSWERS = new WeakMap<Session, RunAnswers>();
+const RUN_ANSWERS = new WeakMap<Session, ReturnType<typeof openRunAnswers>>();
 
 interface ServedVocabulary {
   readonly vocabulary: Vocabulary;

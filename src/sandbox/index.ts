@@ -4,8 +4,8 @@
  */
 
 // Executors: which one programs use, and what each blocks on this machine.
-export { examineExecutors, findExecutor } from './executors/find-executor.ts';
-export type { ContainerOptions } from './executors/container/engine.ts';
+export { findExecutor } from './executors/find-executor.ts';
+export { examineExecutors, usableExecutor } from './execution/usable-executor.ts';
 export { landlockVersion } from './executors/landlock/version.ts';
 export type { ExecutorExamination } from './probe/detect.ts';
 

@@ -15,7 +15,7 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { readUsage, type Usage } from '#activation';
+import { readUsage } from '#activation';
 import { hintsFile, requestHash } from '../../src/activation/hint-record.ts';
 import { openRandom } from '#core';
 import { needs } from '../needs.ts';
@@ -25,7 +25,7 @@ function usageIn(
   agent: string,
   { home, project }: Place,
   more: Partial<Parameters<typeof readUsage>[0]> = {},
-): Promise<Usage> {
+): ReturnType<typeof readUsage> {
   return readUsage({
     surroundings: { cwd: project, home, env: {} },
     agents: [agent],

@@ -27,7 +27,7 @@ interface ActivateOptions {
   readonly isRemoving: boolean;
 }
 
-export interface Activation {
+interface Activation {
   readonly changes: readonly AgentChange[];
   /** What the user must do for the hook to run, by agent. */
   readonly remarks: readonly string[];

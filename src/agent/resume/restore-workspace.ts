@@ -3,8 +3,9 @@ import path from 'node:path';
 
 import { countText, isSkillError, startsProgram, type RunEvent } from '#core';
 import { isRunId, readRun } from '#journal';
-import { restoreFiles, type RecordedStep, type Run } from '#runtime';
+import type { Run } from '#runtime';
 import { isCopyNote } from '../copy-note.ts';
+import { restoreFiles, type RecordedStep } from './restore-files.ts';
 
 export interface RecordedWorkspace {
   readonly steps: readonly RecordedStep[];

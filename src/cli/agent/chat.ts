@@ -115,7 +115,7 @@ async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<Agen
   const chosen = await chooseModel(invocation, runtime, options.model);
   const { executor = 'auto' } = options;
   const { onTrial } = commandExecution(terminal);
-  const { usableExecutor } = await import('#runtime/executors');
+  const { usableExecutor } = await import('#sandbox');
   const sandbox = executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
   const parts = [
     printable(chosen.model.id),

@@ -1,8 +1,7 @@
 /** Flags of `eval` and their values. */
 import path from 'node:path';
 
-import type { WrittenThresholds } from '#evals';
-import { checkJson, quoted, THRESHOLDS_SCHEMA } from '#core';
+import { checkJson, quoted, THRESHOLDS_SCHEMA, type FromSchema } from '#core';
 import { isDirectory } from '#platform';
 import { VOCABULARY_FLAG } from '../agent/agent-flags.ts';
 import { EXECUTOR_FLAG } from '../agent/programs.ts';
@@ -104,7 +103,7 @@ export function readReportFlags({ flags, surroundings }: EvalInvocation): readon
 
 const THRESHOLD_NAMES = Object.keys(THRESHOLDS_SCHEMA.properties).map((key) => key.replace('_', '-'));
 
-export function parseThresholds({ threshold = [] }: EvalInvocation['flags']): WrittenThresholds {
+export function parseThresholds({ threshold = [] }: EvalInvocation['flags']): FromSchema<typeof THRESHOLDS_SCHEMA> {
   const pairs = threshold.map((word) => {
     const [name = '', value = ''] = word.split('=');
     const key = THRESHOLD_NAMES.find((known) => known === name)?.replace('-', '_');

@@ -3,7 +3,7 @@ import { statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 
 import { printable } from '#core';
-import type { EvalOutcome } from '#evals';
+import type { compareRuns } from '#evals';
 import { makeFolders, writeTextFile } from '#platform';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -25,7 +25,11 @@ export function emptyOldReports(invocation: EvalInvocation): void {
 }
 
 /** `folder` is that of the evaluation, for reports without a file name. Without a folder they are printed. */
-export async function printOutcome(outcome: EvalOutcome, invocation: EvalInvocation, folder?: string): Promise<number> {
+export async function printOutcome(
+  outcome: ReturnType<typeof compareRuns>,
+  invocation: EvalInvocation,
+  folder?: string,
+): Promise<number> {
   const { terminal } = invocation;
   const { cwd } = invocation.surroundings;
   const reports = readReportFlags(invocation).map(({ format, file }) => ({

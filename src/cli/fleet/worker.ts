@@ -147,7 +147,7 @@ export const command = defineCommand({
 
 /** Tests the isolation before runs come: it takes seconds, in which a worker does not answer others. Runs find the result in the cache. */
 async function tryExecutor(runtime: Runtime, choice: 'auto' | Executor['name'], terminal: Terminal): Promise<void> {
-  const { usableExecutor } = await import('#runtime/executors');
+  const { usableExecutor } = await import('#sandbox');
   const usable = await usableExecutor(runtime, choice, (name) =>
     terminal.remark(`testing the isolation of ${name}; this takes some seconds once a day`),
   );

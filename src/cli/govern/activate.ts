@@ -1,4 +1,4 @@
-import { AGENT_IDS, planActivation, type Activation } from '#activation';
+import { AGENT_IDS, planActivation } from '#activation';
 import { diffLines, printable } from '#core';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, list, toggle } from '../command.ts';
@@ -66,6 +66,7 @@ export const command = defineCommand({
   },
 });
 
+type Activation = ReturnType<typeof planActivation>;
 type Change = Activation['changes'][number];
 
 function changeLines({ agent, file, real, before, after, problem }: Change, { style }: Terminal): readonly string[] {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { APPROVAL_SCOPES, invalidInput, printable, quoted, type ApprovalAnswer } from '#core';
-import { approvalLines, openApprovalFiles, type ApprovalFiles } from '#policy';
+import { approvalLines, openApprovalFiles } from '#policy';
 import { defineCommand, option, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
@@ -66,6 +66,7 @@ function list({ terminal, files }: ApprovalsInvocation): number {
   return EXIT.done;
 }
 
+type ApprovalFiles = ReturnType<typeof openApprovalFiles>;
 type KeptAnswer = ReturnType<ApprovalFiles['answers']>['answers'][number];
 
 function storedLine({ id, skill, tool, verdict, coverage, at }: KeptAnswer, terminal: Terminal): string {

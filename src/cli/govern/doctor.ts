@@ -1,6 +1,6 @@
 import { LIMIT_LABELS, printable, executorTraits, type Surroundings } from '#core';
 import { explainSkills, hookStates } from '#activation';
-import { examineInstallation, type Examination } from '#doctor';
+import { examineInstallation } from '#doctor';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -52,6 +52,8 @@ export const command = defineCommand({
 });
 
 /** One line per agent in use: how many of its skills its model sees with a description. */
+type Examination = Awaited<ReturnType<typeof examineInstallation>>;
+
 async function catalogFindings(surroundings: Surroundings): Promise<Examination['findings']> {
   const { agents } = await explainSkills({ surroundings });
   return agents.map((view) => ({

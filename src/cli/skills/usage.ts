@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { AGENT_IDS, explainSkills, findCaseRequests, readUsage, type Usage } from '#activation';
+import { AGENT_IDS, explainSkills, findCaseRequests, readUsage } from '#activation';
 import { countText, printable } from '#core';
 import { draftFromRequests, priceTokens } from '#evals';
 import { fitText, isPresent, padText, textWidth } from '#platform';
@@ -73,6 +73,7 @@ export const command = defineCommand({
   },
 });
 
+type Usage = Awaited<ReturnType<typeof readUsage>>;
 type ReadProgress = Parameters<NonNullable<Parameters<typeof readUsage>[0]['onProgress']>>[0];
 type Tokens = Parameters<Parameters<typeof readUsage>[0]['price']>[1];
 

@@ -1,4 +1,4 @@
-import { AGENT_IDS, explainSkills, type Why } from '#activation';
+import { AGENT_IDS, explainSkills } from '#activation';
 import { printable } from '#core';
 import { fitText, padText, textWidth } from '#platform';
 import { wholeNumber } from '../arguments.ts';
@@ -49,6 +49,7 @@ export const command = defineCommand({
   },
 });
 
+type Why = Awaited<ReturnType<typeof explainSkills>>;
 type AgentView = Why['agents'][number];
 type SkillView = AgentView['skills'][number];
 

@@ -16,7 +16,7 @@ import type { Job } from './suite-jobs.ts';
 
 type Attempt = Pick<Job, 'evalCase' | 'arm' | 'attempt'>;
 
-export interface PackedAttempt extends Attempt {
+interface PackedAttempt extends Attempt {
   /** As they are named in the case: `DIGEST/NAME`. */
   readonly files: readonly Readonly<Record<'name' | 'digest', string>>[];
 }
@@ -39,7 +39,7 @@ export function packAttempt({ evalCase, arm, attempt }: Attempt) {
   }, undefined);
 }
 
-export interface PackedAttemptOptions extends Omit<AttemptOptions, 'sourceOf'> {
+interface PackedAttemptOptions extends Omit<AttemptOptions, 'sourceOf'> {
   readonly roots: readonly { readonly source: string; readonly path: string }[];
   /** Covers the skills of all roots, as they were on the machine that packed the attempt. */
   readonly skillsDigest: string;

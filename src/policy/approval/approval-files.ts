@@ -20,7 +20,7 @@ interface WaitingQuestion extends PendingQuestion {
 /** An answer for a skill, with the id that people use for it: 12 hex digits. */
 type KeptAnswer = StoredApproval & { readonly id: string };
 
-export interface ApprovalFiles {
+interface ApprovalFiles {
   /** The waiting questions, oldest first, and which files are ignored. */
   questions(): { readonly questions: readonly WaitingQuestion[]; readonly problems: readonly string[] };
   /** The valid answers for skills, oldest first, and why others are invalid. */

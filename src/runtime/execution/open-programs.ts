@@ -1,12 +1,6 @@
 import { defined, isProblem, type Config, type LoadedConfig, type SkillEntry, type Surroundings } from '#core';
 import { hiddenNames, isSecretPath, writeProtection } from '#policy';
-import {
-  openExecution,
-  type Execution,
-  type ExecutionDefaults,
-  type ExecutionOptions,
-  type PackageOptions,
-} from '#sandbox';
+import { openExecution, type Execution, type ExecutionDefaults, type ExecutionOptions } from '#sandbox';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { SessionServers } from '../action-context.ts';
 import { isOfProject } from '../roots.ts';
@@ -14,7 +8,6 @@ import { locateFiles } from '../server-files.ts';
 import type { Session } from '../session.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { SkillTrust } from '../skill-trust.ts';
-import { containerConfig } from './executors.ts';
 
 interface ProgramSource {
   readonly loaded: LoadedConfig;
@@ -32,8 +25,8 @@ export async function openPrograms(
   options: ExecutionOptions,
   { parent, servers }: { readonly parent: Session | undefined; readonly servers: SessionServers | undefined },
 ): Promise<Execution> {
-  const { executor = 'auto', allow_weaker: allowWeaker = false, network = [] } = config.execution ?? {};
-  const container = containerConfig(config);
+  const { executor = 'auto', allow_weaker: allowWeaker = false, network = [], image, runtime } = config.execution ?? {};
+  const container = defined({ image, runtime });
   const configured: ExecutionOptions = {
     executor,
     allowWeaker,
@@ -82,7 +75,7 @@ function packageOptions(
   { config: { packages = {} }, forOwnSkills }: LoadedConfig,
   { packages: named = {} }: ExecutionOptions,
   surroundings: Surroundings,
-): PackageOptions {
+): NonNullable<ExecutionOptions['packages']> {
   const { environments, skills, offline, hosts } = packages;
   const ofProject = forOwnSkills.packages && {
     ...forOwnSkills.packages,

@@ -1,6 +1,7 @@
 import { capabilityLine } from '#policy';
 import { questionView, type ApprovalBook } from '../approvals.ts';
-import { examineExecutors, explainPolicy } from '#runtime';
+import { explainPolicy } from '#runtime';
+import { examineExecutors } from '#sandbox';
 import {
   Answered,
   ApprovalAnswer,

@@ -7,7 +7,7 @@ import { openChat } from '../../../src/agent/chat.ts';
 import { findChat } from '../../../src/agent/earlier-chat.ts';
 import { resumeAgent } from '../../../src/agent/resume/resume.ts';
 import { deliverResults } from '../../../src/runtime/execution/deliver-results.ts';
-import { restoreFiles, type RecordedStep } from '../../../src/runtime/execution/restore-files.ts';
+import { restoreFiles, type RecordedStep } from '../../../src/agent/resume/restore-files.ts';
 import { sha256 } from '../../../src/platform/index.ts';
 import type { AgentOptions } from '../../../src/agent/agent-options.ts';
 import { allText, eventsOf, ofType, played, world, type Line } from '../support.ts';

@@ -4,7 +4,7 @@ import { readContent } from '#journal';
 import { inConfined, sha256, writeBeneath } from '#platform';
 import { resolvePath } from '#project';
 import { replacePassage } from '#project/edit-file';
-import type { Session } from '../session.ts';
+import type { Session } from '#runtime';
 
 /** An action of a record and what it led to. */
 export interface RecordedStep {

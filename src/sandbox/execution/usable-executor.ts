@@ -1,10 +1,6 @@
 import { defined, isSkillError, type Config, type Executor } from '#core';
-import {
-  examineExecutors as examineWith,
-  findExecutor,
-  type ContainerOptions,
-  type ExecutorExamination,
-} from '#sandbox';
+import { examineExecutors as examineWith, findExecutor } from '../executors/find-executor.ts';
+import type { ExecutorExamination } from '../probe/detect.ts';
 
 interface ExaminedRuntime {
   readonly config: Config;
@@ -42,10 +38,6 @@ export async function usableExecutor(
 
 function readSettings({ config, executionPlaces }: ExaminedRuntime): Parameters<typeof examineWith>[0] {
   const { base, engine } = executionPlaces;
-  return { bridgeFolder: base, container: { socket: engine, ...containerConfig(config) } };
-}
-
-export function containerConfig({ execution }: Config): ContainerOptions {
-  const { image, runtime } = execution ?? {};
-  return { ...defined({ image, runtime }) };
+  const { image, runtime: ociRuntime } = config.execution ?? {};
+  return { bridgeFolder: base, container: { socket: engine, ...defined({ image, runtime: ociRuntime }) } };
 }
