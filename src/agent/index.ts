@@ -8,7 +8,7 @@ export { ACTIVATIONS } from './activation.ts';
 export type { AgentOptions, AgentResult } from './agent-options.ts';
 export { runAgent } from './agent.ts';
 export { resumeAgent } from './resume/resume.ts';
-export { openChat, type Chat } from './chat.ts';
+export { openChat } from './chat.ts';
 export { findChat } from './earlier-chat.ts';
 
 // The cost of a request.

@@ -2,7 +2,7 @@
 import { DEFAULT_BUDGET, defined, type HostPattern, type Surroundings } from '#core';
 import { newRunId } from '#journal';
 import type { Runtime } from '#runtime';
-import { httpError, route, sharedRoutes, type Route } from '#server';
+import { httpError, route, sharedRoutes } from '#server';
 import { VERSION } from '../version.ts';
 import * as api from './api.ts';
 import { answerQuestion, openFleetApprovals } from './approval-table.ts';
@@ -41,6 +41,8 @@ export interface FleetContext extends Fleet {
   /** Hosts that are not on the internet and may get webhooks (default: none). */
   readonly webhooksTo?: readonly HostPattern[];
 }
+
+type Route = ReturnType<typeof sharedRoutes>[number];
 
 const CHANGE_MS = 500;
 

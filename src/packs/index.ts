@@ -13,7 +13,7 @@ export { accepted, isNotAllowed, packRefusal } from './problems.ts';
 export { createRuntime } from './open-runtime.ts';
 
 // Installing, and what is installed.
-export { installSkills, type Installed } from './install.ts';
+export { installSkills } from './install.ts';
 export { restoreLock } from './lock/restore-lock.ts';
 export { importSkills } from './lock/import-skills.ts';
 export { listLocked } from './lock/locked-skills.ts';
@@ -21,19 +21,12 @@ export { findLocked } from './lock/find-locked.ts';
 export { settleTrust } from './trust-confirmed.ts';
 
 // Removing skills, and bringing them back.
-export {
-  emptyTrash,
-  listSkillBackups,
-  restoreSkills,
-  rollbackSkill,
-  uninstallSkills,
-  type Changed,
-} from './change-root.ts';
+export { emptyTrash, listSkillBackups, restoreSkills, rollbackSkill, uninstallSkills } from './change-root.ts';
 export { findBaselineVersion } from './root/baseline-version.ts';
 
 // Newer versions.
 export { findOutdated } from './update/outdated.ts';
-export { updateSkills, type Updated } from './update/update.ts';
+export { updateSkills } from './update/update.ts';
 export { updateLines } from './update/update-text.ts';
 
 // Folders of other agents.

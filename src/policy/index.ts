@@ -19,7 +19,7 @@ export { declaredSecrets } from './secret-names.ts';
 export { refuseDynamicCommands } from './command/dynamic-commands.ts';
 
 // Approvals: who is asked, what is shown, and what is remembered.
-export { openApprovals, type Asker } from './approval/approver.ts';
+export { openApprovals } from './approval/approver.ts';
 export { askCallback, openRunAnswers } from './approval/read-answer.ts';
 export { openApprovalFiles } from './approval/approval-files.ts';
 export { approvalLines, capabilityLine } from './approval-text.ts';

@@ -15,9 +15,12 @@ import type { openTreeDigests } from '#platform';
 import { policyWithSkills, type Policy, type openRunAnswers } from '#policy';
 import { resolveSkill, type SkillIndex } from '#skills';
 import type { ReadingLimits } from './skill-actions.ts';
-import type { Execution } from '#sandbox';
+import type { Execution, openExecution } from '#sandbox';
 import type { SkillSearch } from './search/skill-search.ts';
 import type { SkillTrust } from './skill-trust.ts';
+
+/** Folders and settings of programs, the same for all sessions of a runtime. */
+export type ProgramPlaces = Omit<Parameters<typeof openExecution>[1], 'findSkill' | 'guard'>;
 
 export type AskedBy = OfType<RunEvent, 'action'>['askedBy'];
 

@@ -26,11 +26,11 @@ export { CONFIG_FILE, loadConfig, readSurroundings } from './config/config.ts';
 export { isReservedForUser, isSteering } from './config/project-override-rules.ts';
 export { openSecrets } from './secrets/secrets.ts';
 export { trustRemarks, type Distrust } from './skill-trust.ts';
-export { reviewSkills, type ReviewedSkill } from './trust-review.ts';
+export { reviewSkills } from './trust-review.ts';
 export { explainPolicy } from './explain-policy.ts';
 
 // Recorded runs: repeat them, undo what they did.
-export { replayRun, skillProblems, type Replay } from './replay/replay-run.ts';
+export { replayRun, skillProblems } from './replay/replay-run.ts';
 export { undoObservations, undoRun } from './undo-files.ts';
 
 // Check skills and fix them.

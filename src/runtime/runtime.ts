@@ -33,8 +33,8 @@ import { findRoots, recoverInterrupted, type RootOptions, type RootServices } fr
 import { openUsableIndex } from './unusable-skills.ts';
 import { explainEmpty } from './empty-reason.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
+import type { ProgramPlaces } from './action-context.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-import type { ExecutionDefaults } from '#sandbox';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
 import { untrustedSkills, type Distrust, type DistrustOptions, type SkillTrust } from './skill-trust.ts';
@@ -84,7 +84,7 @@ export interface Runtime {
   readonly registry: Awaited<ReturnType<typeof openRegistry>>;
   readonly cacheDir: string | undefined;
   /** Folders for workspaces and artifacts. */
-  readonly executionPlaces: Omit<ExecutionDefaults, 'findSkill' | 'guard'>;
+  readonly executionPlaces: ProgramPlaces;
   /** Problems with the configuration, the roots and the skills. */
   readonly diagnostics: readonly Diagnostic[];
   /** Resolves a skill; throws `skill/unknown` with the nearest names. */

@@ -27,8 +27,8 @@ import { openTreeDigests, realPath, thisProcess, type LockOwner } from '#platfor
 import { runsDirectory } from '#journal';
 import { isProjectFile, locateInCommand, locateInSkills } from './locate.ts';
 import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
-import type { Execution, ExecutionOptions, ExecutionDefaults } from '#sandbox';
-import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
+import type { Execution, ExecutionOptions } from '#sandbox';
+import type { ActionSettings, HostAccess, ProgramPlaces, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openSecrets, type Secrets } from './secrets/secrets.ts';
 import { openSession, type PerformOptions, type Session } from './session.ts';
@@ -96,7 +96,7 @@ export interface SessionSourceParts {
   readonly vouched: readonly string[];
   /** The project in approvals, instead of the real path of its folder. */
   readonly approvalProject: string | undefined;
-  readonly places: Omit<ExecutionDefaults, 'findSkill' | 'guard'>;
+  readonly places: ProgramPlaces;
   readonly search: SkillSearch;
   readonly catalog: (index: SkillIndex, options: Partial<CatalogOptions>) => Catalog;
   /** Why a model is offered no skill. */

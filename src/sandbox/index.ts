@@ -11,7 +11,7 @@ export type { ExecutorExamination } from './probe/detect.ts';
 
 // The programs of a session: from an action to its result.
 export { openExecution } from './execution/execution.ts';
-export { executionFailure, type Execution, type ExecutionDefaults, type ExecutionOptions } from './execution/parts.ts';
+export { executionFailure, type Execution, type ExecutionOptions } from './execution/parts.ts';
 
 // Files that programs leave, and artifacts that outlive a run.
 export { makeTemporaryFolder } from './workspace/layout.ts';

@@ -4,7 +4,7 @@
  */
 
 // Routes and their answers.
-export { route, type Route } from './router.ts';
+export { route } from './router.ts';
 export { answerApi, readForm } from './exchange.ts';
 export { frameLine } from './server-sent-events.ts';
 export { httpError, sendError } from './http-error.ts';

@@ -1,8 +1,8 @@
 import { printable, REFUSALS, SkillError, typedWord, type ActionFailed, type Approve, withToolName } from '#core';
 import type { EventSink } from '#journal';
-import { openApprovalFiles, openApprovals, type Asker } from '#policy';
+import { openApprovalFiles, openApprovals } from '#policy';
 import { readSurroundings } from '#runtime';
-import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
+import { askStreams, isTerminal, openTerminalAsker, type Asker } from '../terminal/ask.ts';
 import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
 import type { EditMode } from './edit-mode.ts';
 import { reportHint, reportWarning, type Terminal } from '../terminal/terminal.ts';

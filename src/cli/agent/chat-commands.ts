@@ -1,5 +1,5 @@
 /** The slash commands of a chat. */
-import type { Chat } from '#agent';
+import type { openChat } from '#agent';
 import {
   cleanText,
   countText,
@@ -19,7 +19,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { fitText } from '#platform';
 
 export interface ChatCommandParts {
-  readonly chat: Chat;
+  readonly chat: ReturnType<typeof openChat>;
   readonly runtime: Pick<Runtime, 'index' | 'find'>;
   readonly terminal: Terminal;
   /** Opens another model for the next messages and returns its id; without a name, returns the id of the current one. */

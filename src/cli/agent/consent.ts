@@ -1,7 +1,7 @@
 /** Asks once about the untrusted skills of a project before a command uses them; names them if no terminal is available. */
 import { countText, isSkillError, printable, serverOfSource, shownText, type SkillEntry } from '#core';
 import { openTrust } from '#policy';
-import { projectTop, reviewSkills, type Distrust, type ReviewedSkill, type Runtime } from '#runtime';
+import { projectTop, reviewSkills, type Distrust, type Runtime } from '#runtime';
 import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines, reviewedSkills } from '../govern/trust-question.ts';
 import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
@@ -72,7 +72,7 @@ type Answer = 'yes' | 'own' | 'no';
 
 async function ask(
   { terminal, signal, surroundings: { cwd, home } }: ConsentInvocation,
-  skills: readonly ReviewedSkill[],
+  skills: Awaited<ReturnType<typeof reviewSkills>>,
   distrusted: ReadonlyMap<string, Distrust>,
 ): Promise<Answer> {
   const remarks = new Map(
@@ -101,7 +101,7 @@ async function ask(
 
 async function store(
   { surroundings: { home }, terminal }: ConsentInvocation,
-  skills: readonly ReviewedSkill[],
+  skills: Awaited<ReturnType<typeof reviewSkills>>,
   isOwn: boolean,
 ): Promise<void> {
   try {

@@ -5,7 +5,7 @@ import { countText, printable, shownText } from '#core';
 import { findLocked } from '#packs';
 import { fitText, padText, readTextFile, textWidth } from '#platform';
 import type { SkillToTrust } from '#policy';
-import type { ReviewedSkill } from '#runtime';
+import type { reviewSkills } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 
@@ -15,6 +15,8 @@ const MAX_NAME = 40;
 const MAX_LISTED = 12;
 /** The prefix `sha256-tree:` and 12 digits. */
 const DIGEST_LENGTH = 24;
+
+type ReviewedSkill = Awaited<ReturnType<typeof reviewSkills>>[number];
 
 export interface ReviewText {
   readonly skills: readonly ReviewedSkill[];

@@ -1,11 +1,13 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
 import path from 'node:path';
 
-import { compareText, countText, printable } from '#core';
-import { accepted, findTargets, openAgentFolders, packRefusal, type Changed, type PackSettings } from '#packs';
+import { compareText, countText, printable, type Problem } from '#core';
+import { accepted, findTargets, openAgentFolders, packRefusal, type PackSettings, type uninstallSkills } from '#packs';
 import { list, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, orUsageError } from '../exit.ts';
 import { reportProblem, type Terminal } from '../terminal/terminal.ts';
+
+export type Changed = Exclude<Awaited<ReturnType<typeof uninstallSkills>>, Problem>;
 
 const ALL_AGENTS = 'all';
 

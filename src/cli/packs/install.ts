@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { accepted, installSkills, restoreLock, type Installed, type PackSettings } from '#packs';
+import { accepted, installSkills, restoreLock, type PackSettings } from '#packs';
 import { compareText, countText, isProblem, printable, type Problem } from '#core';
 import { SCAN_NOTE } from '#scan';
 import { toggle, type Invocation } from '../command.ts';
@@ -21,7 +21,15 @@ import {
   withProgress,
 } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { keptLines, planJson, planLines, refusedJson, refusedLines, type InstallPlan } from './show-pack.ts';
+import {
+  keptLines,
+  planJson,
+  planLines,
+  refusedJson,
+  refusedLines,
+  type Installed,
+  type InstallPlan,
+} from './show-pack.ts';
 import { showPlan, type Terminal } from '../terminal/terminal.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { chooseMany } from '../terminal/choose.ts';

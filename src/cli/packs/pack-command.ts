@@ -1,7 +1,7 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import { accepted, isNotAllowed, packSettings, settleTrust, type Changed, type PackSettings } from '#packs';
+import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } from '#packs';
 import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
@@ -11,7 +11,7 @@ import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
-import { reportUnplaced } from './agent-flags.ts';
+import { reportUnplaced, type Changed } from './agent-flags.ts';
 
 export const ROOT_FLAGS = {
   scope: option(

@@ -1,15 +1,16 @@
 /** The plan of an install, for the user who confirms it: the verdict on each skill, its permissions and scan findings. */
 import path from 'node:path';
 
-import { compareText, countText, printable } from '#core';
+import { compareText, countText, printable, type Problem } from '#core';
 import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { padText } from '#platform';
 import type { PolicyResult } from '#scan';
 import { toggle } from '../command.ts';
-import type { Installed } from '#packs';
+import type { installSkills } from '#packs';
 import type { Terminal } from '../terminal/terminal.ts';
 
+export type Installed = Exclude<Awaited<ReturnType<typeof installSkills>>, Problem>;
 export type InstallPlan = Installed['plan'];
 type PlannedSkill = InstallPlan['skills'][number];
 type RefusedSkill = InstallPlan['refused'][number];

@@ -2,8 +2,8 @@ import path from 'node:path';
 
 import { SCAN_NOTE } from '#scan';
 import { readTreeDigest } from '#platform';
-import { printable } from '#core';
-import { accepted, updateLines, updateSkills, type Updated } from '#packs';
+import { printable, type Problem } from '#core';
+import { accepted, updateLines, updateSkills } from '#packs';
 import { toggle, type Invocation } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { openSkillAgents, reportUnplaced, type SkillAgents } from './agent-flags.ts';
@@ -22,6 +22,8 @@ import {
 import { FINDINGS_FLAG, findingLines, keptLines, type PlanView } from './show-pack.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { reportHint, showPlan, type Terminal } from '../terminal/terminal.ts';
+
+type Updated = Exclude<Awaited<ReturnType<typeof updateSkills>>, Problem>;
 
 const flags = {
   ...CHANGE_FLAGS,

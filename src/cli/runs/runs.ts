@@ -34,7 +34,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { eventIndex } from './event-index.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
-import type { Replay } from '#runtime';
+import type { replayRun } from '#runtime';
 import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 const TAIL_LINES = 10;
@@ -324,6 +324,7 @@ function* mapLines(lines: Iterable<JournalLine>, text: (line: JournalLine) => st
   for (const line of lines) yield text(line);
 }
 
+type Replay = Awaited<ReturnType<typeof replayRun>>;
 type ReplayStep = Replay['steps'][number];
 
 /** One line per step, with the differences below it. */

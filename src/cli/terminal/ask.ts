@@ -1,4 +1,4 @@
-import { approvalLines, type Asker } from '#policy';
+import { approvalLines, type openApprovals } from '#policy';
 import { approvalSummary } from './approval-summary.ts';
 import type { ApprovalRequest, ApprovalAnswer } from '#core';
 import { markPastes, openPasteGuard } from './paste-marks.ts';
@@ -44,6 +44,8 @@ export function askStreams(process: NodeJS.Process): AskStreams {
     },
   };
 }
+
+export type Asker = NonNullable<Parameters<typeof openApprovals>[0]['asker']>;
 
 /**
  * Asks the user at this terminal; undefined unless stdin and stderr both are terminals. `acceptEdits` is called where the answer is for all

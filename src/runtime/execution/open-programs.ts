@@ -1,8 +1,8 @@
 import { defined, isProblem, type Config, type LoadedConfig, type SkillEntry, type Surroundings } from '#core';
 import { hiddenNames, isSecretPath, writeProtection } from '#policy';
-import { openExecution, type Execution, type ExecutionDefaults, type ExecutionOptions } from '#sandbox';
+import { openExecution, type Execution, type ExecutionOptions } from '#sandbox';
 import { resolveSkill, type SkillIndex } from '#skills';
-import type { SessionServers } from '../action-context.ts';
+import type { ProgramPlaces, SessionServers } from '../action-context.ts';
 import { isOfProject } from '../roots.ts';
 import { locateFiles } from '../server-files.ts';
 import type { Session } from '../session.ts';
@@ -14,7 +14,7 @@ interface ProgramSource {
   readonly surroundings: Surroundings;
   readonly config: Config;
   readonly index: SkillIndex;
-  readonly places: Omit<ExecutionDefaults, 'findSkill' | 'guard'>;
+  readonly places: ProgramPlaces;
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
 }

@@ -7,9 +7,7 @@ import {
   settleTrust,
   uninstallSkills,
   updateSkills,
-  type Installed,
   type PackSettings,
-  type Updated,
 } from '#packs';
 import { sha256 } from '#platform';
 import { Finding, PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
@@ -17,6 +15,8 @@ import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
 import { route, type Immutable, type Route } from '../router.ts';
 
+type Installed = Exclude<Awaited<ReturnType<typeof installSkills>>, Problem>;
+type Updated = Exclude<Awaited<ReturnType<typeof updateSkills>>, Problem>;
 type ParsedRequest = ReturnType<typeof PackRequest.parse>;
 type Plan = Immutable<PackPlan>;
 type Planned = Omit<Plan, 'digest'>;
