@@ -37,7 +37,7 @@ export interface Profile {
    * whatever can be read is used).
    */
   readonly unusable?: readonly Diagnostic['code'][];
-  /** Only folders of a root are skills: a SKILL.md in the root itself is none (default: it makes the root a skill). */
+  /** Only folders of a root are skills: a SKILL.md in the root itself does not count (default: it makes the root a skill). */
   readonly rootIsNoSkill?: true;
   /**
    * Which of several folders of one root has the name that they all declare: `first-path`, or with `folder` none, each is called like its

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
 import {
+  defined,
   invalidInput,
   isForModel,
   isSkillError,
@@ -104,8 +105,7 @@ export async function openSkills(options: OpenSkillsOptions): Promise<SkillLibra
       return staged.roots[sources.indexOf(one)] ?? '';
     };
     const runtime = await createRuntime({
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(config === undefined ? {} : { config }),
+      ...defined({ cwd, config }),
       roots: named.map(toRoot),
       onlyRoots: true,
       configFile: false,
@@ -205,8 +205,7 @@ function sessionOptions({
     vocabulary: vocabulary === 'skillwright' ? withBriefResults(openVocabulary(vocabulary)) : vocabulary,
     // What was loaded stays in the messages that the program keeps.
     lifetime: 'session',
-    ...(catalog === undefined ? {} : { catalog }),
-    ...(policy === undefined ? {} : { policy }),
+    ...defined({ catalog, policy }),
   };
   if (execute === false) return common;
   const { approve, onOutput: _, ...programs } = execute === true ? {} : execute;

@@ -49,7 +49,7 @@ const TELLS =
   /https?:\/\/[\w.-]{1,80}\.[a-z]{2,12}|https?:\/\/\d{1,3}\.\d|\/bin\/(?:ba|z|da)?sh\b|\bcurl -|\bcurl http|\bwget [-h]|\bimport (?:os|sys|socket|subprocess|urllib|requests|base64|pty)\b|\b__import__\(|\bsubprocess\b|\bchild_process\b|\bpowershell\b|\binvoke-(?:expression|webrequest|restmethod)|\bdownload(?:string|file)\b|\.ssh\b|\bid_(?:rsa|ed25519)\b|\/dev\/(?:tcp|udp)\/|\beval\(|\bexec\(|\bos\.(?:system|popen|environ)|\.aws\/|\bauthorized_keys\b|\b(?:nc|ncat) -|\| ?(?:ba)?sh\b|\bbash -|\bchmod \+x|\bcrontab\b|\.git-credentials|\.netrc\b|\blogin data\b|169\.254\.169\.254|security-credentials|\bkeychain|\.(?:bash|zsh)rc\b|\bsystem\(|\burlopen\b/i;
 /** Between pieces; no code has it. */
 const CUT = '\u0001';
-/** Names that are cut into pieces only to be found by nobody. */
+/** Names that are cut into pieces only to hide them. */
 const NAMES =
   `curl wget netcat ncat socat powershell child_process execSync spawnSync subprocess check_output urlopen urllib requests id_rsa id_ed25519
   id_ecdsa credentials WebClient DownloadString DownloadFile Invoke-Expression Invoke-WebRequest Invoke-RestMethod FromBase64String authorized_keys

@@ -25,7 +25,7 @@ function isSkillFile({ path }: ScanFile): boolean {
   return path === 'SKILL.md';
 }
 
-/** Rules whose text delivers an attack to whoever follows it, in any document. */
+/** Rules whose text delivers an attack to those who follow it, in any document. */
 const DELIVERS: ReadonlySet<string> = new Set([
   'password-archive',
   'download-and-run',

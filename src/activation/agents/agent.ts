@@ -17,7 +17,7 @@ export interface Agent {
   readonly settings: readonly string[];
   /** A file of the skill that the agent reads beside SKILL.md. */
   readonly companion?: string;
-  /** `companion` is the text of that file, empty if there is none. */
+  /** `companion` is the text of that file, empty without one. */
   readonly readSkill: (file: SkillFile, companion: string) => SkillReading;
   /** Whether settings hide a skill. */
   readonly visibility?: (skill: Pick<AgentSkill, 'name' | 'path'>, settings: Settings) => 'listed' | 'name' | 'hidden';

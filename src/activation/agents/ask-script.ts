@@ -6,7 +6,7 @@ export function askScript(agent: string, script: string): string {
   return `// Written by skillwright activate; skillwright activate --remove deletes it.
 import { spawn } from 'node:child_process';
 
-/** Resolves with the text to add, empty if there is none or anything fails. */
+/** Resolves with the text to add, empty without one, or if anything fails. */
 function ask(input) {
   return new Promise((resolve) => {
     const child = spawn('sh', [${JSON.stringify(script)}, '${agent}'], { stdio: ['pipe', 'pipe', 'ignore'] });

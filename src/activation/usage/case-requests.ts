@@ -8,7 +8,7 @@ interface CaseRequest {
   readonly input: string;
 }
 
-/** Longer requests are mostly pasted text, of which nobody can say what it reveals. */
+/** Longer requests are mostly pasted text, which may reveal anything. */
 const MAX_LENGTH = 2000;
 /** The newest of each kind; an evaluation takes fewer. */
 const MAX_REQUESTS = 100;

@@ -84,7 +84,7 @@ export function isAsked({ model: { way, id }, status }: Pick<CaseResult, 'model'
 
 const SKIPPED: CaseStatus = 'skipped';
 
-/** Whether the model reported all its tokens. A report of 0 is none. */
+/** Whether the model reported all its tokens. A report of 0 does not count. */
 export function hasUsage({ cost }: Pick<CaseResult, 'cost'>): boolean {
   return !cost.tokensAreEstimated && cost.inputTokens > 0 && cost.outputTokens > 0;
 }

@@ -94,7 +94,7 @@ export function amountIn(value: unknown, name: string): number | undefined {
   return typeof field === 'number' && field >= 0 && field <= Number.MAX_SAFE_INTEGER ? field : undefined;
 }
 
-/** The sum of amounts; undefined if there is none, or if one of them is undefined. */
+/** The sum of amounts; undefined without any, or if one of them is undefined. */
 export function sumAmounts(amounts: readonly (number | undefined)[]): number | undefined {
   const known = amounts.filter((amount) => amount !== undefined);
   return known.length < Math.max(1, amounts.length) ? undefined : known.reduce((sum, one) => sum + one, 0);

@@ -67,7 +67,7 @@ interface LastFit extends Pick<FitRecord, 'pins' | 'made'> {
 
 interface Shelf {
   readonly path: string;
-  /** The last fit of an agent, and where the skills are that it moved; undefined if there is none. */
+  /** The last fit of an agent, and where the skills are that it moved; undefined before the first fit. */
   readonly last: (agent: string) => LastFit | undefined;
   /** The entries that a fit would leave, and why. */
   readonly leaves: (agent: string, entries: readonly string[]) => MovePlan['left'];

@@ -118,7 +118,7 @@ function readArray(source: Source): WordValue {
   return joinValues(values);
 }
 
-/** False if there is none; a function if it feeds stdin with text of the line, or with something unknown. */
+/** False without one; a function if it feeds stdin with text of the line, or with something unknown. */
 export function readRedirection(source: Source): boolean | (() => string | undefined) {
   skipBlanks(source);
   const start = source.at;

@@ -20,7 +20,7 @@ const NUMBERS = /\{-?\d+\.\.-?\d+(?:\.\.-?\d+)?\}/y;
 const LITERAL_BRACES = /\{(?=[ \t\n;&|<>()}]|$)|(?<=[@%])\{/y;
 const BRACKETS = /\[(?:\[:\w+:\]|[^\] \t\n;&|<>()\\'"`$])+\]/y;
 
-/** Reads one word; undefined if there is none. A `regex` may contain brackets and bars. */
+/** Reads one word; undefined at the end. A `regex` may contain brackets and bars. */
 export function readWord(source: Source, mode: 'word' | 'regex' = 'word'): CommandWord | undefined {
   const { text } = source;
   const word = newWord();

@@ -72,7 +72,7 @@ sub reply_file {
   reply($id, $error) if $error;
 }
 
-# Reads a path from the memory of a process; undefined, with an error, where there is none.
+# Reads a path from the memory of a process; undefined, with an error, if it has none.
 sub read_path {
   my ($pid, $address) = @_;
   my $path = "\0" x 4096;
