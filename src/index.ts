@@ -40,6 +40,7 @@ export type { DiagnosticCode, Severity } from './core/diagnostic-codes.ts';
 export type { Diagnostic, Edit, Mode } from './core/diagnostic.ts';
 export { SkillError, isSkillError } from './core/errors.ts';
 export type { SkillErrorCode, SkillErrorData } from './core/errors.ts';
+export type { AttachedWorkspace, Executor, ExecutorName } from './core/execution.ts';
 export type { JournalLine, Outcome, RunEvent, RunInfo } from './core/run-events.ts';
 export { nearestNames, resolveSkill } from './skills/registry/resolve-skill.ts';
 export type { ScanReport, SkillIndex } from './skills/registry/index-skills.ts';

@@ -7,6 +7,7 @@
 
 import type { RefusedConnection } from './network/refused-connection.ts';
 
+/** The executors that are built in. */
 export const EXECUTOR_NAMES = ['bubblewrap', 'namespaces', 'container', 'macos', 'landlock', 'local'] as const;
 export type ExecutorName = (typeof EXECUTOR_NAMES)[number];
 
@@ -32,8 +33,9 @@ const TRAITS: Readonly<Record<ExecutorName, ExecutorTraits>> = {
 };
 
 /** An executor of the caller may have another name; nothing is known about its isolation. */
-export function executorTraits(name: ExecutorName): ExecutorTraits {
-  return Object.hasOwn(TRAITS, name) ? TRAITS[name] : { isolation: 'none', ...MOUNTING };
+export function executorTraits(name: string): ExecutorTraits {
+  const known = EXECUTOR_NAMES.find((one) => one === name);
+  return known === undefined ? { isolation: 'none', ...MOUNTING } : TRAITS[known];
 }
 
 /** The isolation of the executor that a setting names; undefined for `auto`, and for an executor of the caller. */
@@ -249,7 +251,8 @@ export interface Identity {
 
 /** A way to run programs. Creating one has no effect; `attach` checks that it works and fails closed. */
 export interface Executor {
-  readonly name: ExecutorName;
+  /** Appears in results and records. One of your own has a name of its own, such as `e2b`. */
+  readonly name: string;
   /** The user that programs run as if this process is root; the writable folders of a workspace belong to it. */
   readonly identity?: Identity;
   /** The image whose files programs see instead of those of this machine. */

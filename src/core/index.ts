@@ -56,6 +56,7 @@ export {
   namedIsolation,
   type AttachedWorkspace,
   type Executor,
+  type ExecutorName,
   type OutputSink,
   type ProgramEnd,
   type HiddenNames,

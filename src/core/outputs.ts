@@ -1,5 +1,5 @@
 /** Output files of a run and its result. Fields that go to models and into JSON are in snake case (EXEC-3). */
-import type { EndReason, ExecutorName, Isolation } from './execution.ts';
+import type { EndReason, Isolation } from './execution.ts';
 import type { Ecosystem } from './packages.ts';
 import type { RefusedConnection } from './network/refused-connection.ts';
 
@@ -94,7 +94,7 @@ export interface RunResult {
   readonly reason: EndReason;
   readonly signal?: string;
   readonly isolation: Isolation;
-  readonly executor: ExecutorName;
+  readonly executor: string;
   readonly stdout_ref?: string;
   readonly stdout_digest?: string;
   readonly stderr_ref?: string;

@@ -5,7 +5,7 @@ import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { finishReport } from './report/report.ts';
 import { ARMS, isCounted, type CaseResult, type EvalReport } from './report/result.ts';
-import { isObject, isSkillError, type Executor, type Model } from '#core';
+import { isObject, isSkillError, type Executor, type ExecutorName, type Model } from '#core';
 import type { Runtime } from '#runtime';
 import { testJudge, testOnOtherAnswers, withoutVerdict } from './grade/judge-controls.ts';
 import { identifyModel } from './run/case-model.ts';
@@ -26,7 +26,7 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
   /** `none` compares with runs without the target skill; `old` or a git revision compares with that version of it. */
   readonly baseline?: string;
   /** `auto` takes the first isolating executor; without one, cases that need programs are skipped (default: auto). */
-  readonly executor?: 'auto' | 'none' | Executor['name'] | Executor;
+  readonly executor?: 'auto' | 'none' | ExecutorName | Executor;
   /** The execution settings of a runtime. */
   readonly places: Pick<Runtime['executionPlaces'], 'base' | 'cacheDir' | 'engine'>;
   readonly home?: string | undefined;

@@ -72,6 +72,6 @@ export { monotonicMs, timerMs } from './clock.ts';
 export { quietly, isSystemError } from './system-error.ts';
 export { loadOptional } from './optional-package.ts';
 export { parseToml } from './parse-toml.ts';
-export { builtFile } from './built-file.ts';
+export { packageFile } from './package-file.ts';
 export { readRange } from './version-range.ts';
 export { fitText, padText, textWidth } from './text-width.ts';

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '#core';
+import { packageLocation } from './package-file.ts';
 
 /** What to install for each one. The ranges are those of `peerDependencies` in package.json. */
 export const OPTIONAL_PACKAGES = {
@@ -22,7 +23,7 @@ export async function loadOptional<T>(name: OptionalPackage, load: () => Promise
   } catch (error) {
     if (!isMissing(error, name)) throw error;
     const { version, use } = OPTIONAL_PACKAGES[name];
-    const install = installCommand(`${name}@${version}`, import.meta.dirname);
+    const install = installCommand(`${name}@${version}`, packageLocation());
     throw new SkillError({
       code: 'package/missing',
       message: `the package ${name} is not installed; it is needed for ${use}`,

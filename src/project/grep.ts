@@ -11,7 +11,7 @@ import {
   type OfType,
   type Observation,
 } from '#core';
-import { builtFile } from '#platform';
+import { packageFile } from '#platform';
 import { filesToSearch, type SearchLimits } from './files-to-search.ts';
 import type { GrepAnswer, GrepRequest } from './grep-worker.ts';
 import type { IsClosed } from './folder-entries.ts';
@@ -143,7 +143,7 @@ async function searchInThread(
   signal: AbortSignal | undefined,
 ): Promise<GrepAnswer | Terminated> {
   signal?.throwIfAborted();
-  const worker = new Worker(builtFile('command/grep-worker.js'), {
+  const worker = new Worker(packageFile('dist/command/grep-worker.js'), {
     workerData: request,
     env: {},
     execArgv: [],

@@ -12,7 +12,7 @@ import {
   type SkillRoot,
   type Surroundings,
 } from '#core';
-import { isInside, isPresent, realPath, resolveWithHome } from '#platform';
+import { isInside, isPresent, packageFile, realPath, resolveWithHome } from '#platform';
 import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type RootOption } from './roots.ts';
 
 export interface RootOptions {
@@ -147,8 +147,7 @@ function rootsFor(
     cwd,
     home,
     env,
-    builtinDir:
-      (options.builtin ?? config.builtin ?? true) ? path.join(import.meta.dirname, '../../skills') : undefined,
+    builtinDir: (options.builtin ?? config.builtin ?? true) ? packageFile('skills') : undefined,
     extra: config.skill_roots?.map((root) =>
       typeof root === 'string' ? root : { source: root.source ?? 'config', path: root.path ?? '' },
     ),

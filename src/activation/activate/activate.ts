@@ -5,7 +5,7 @@ import path from 'node:path';
 import { SkillError, invalidInput, type Surroundings } from '#core';
 import { openAgentFolders } from '#packs';
 import {
-  builtFile,
+  packageFile,
   makeFolders,
   quietly,
   readTextFile,
@@ -74,7 +74,7 @@ export function planActivation({ surroundings, agents, isRemoving }: ActivateOpt
 }
 
 function writeScript(folder: string): void {
-  const text = hookScript({ node: process.execPath, program: builtFile('command/hook.js') });
+  const text = hookScript({ node: process.execPath, program: packageFile('dist/command/hook.js') });
   const { script } = hookFiles(folder);
   const read = readTextFile(script, 100_000);
   if (read.type !== 'read' || read.text !== text)

@@ -17,7 +17,7 @@ import {
   SkillError,
   type Action,
   type RunEvent,
-  type Executor,
+  type ExecutorName,
   type RunResult,
 } from '#core';
 import { openRules } from '#model';
@@ -127,7 +127,7 @@ function openBuiltIn(cwd: string, home: string): Promise<Runtime> {
   return createRuntime({ cwd, home, env: Object.fromEntries(kept), config: { use_default_roots: false } });
 }
 
-function toExecutorName(name: string): 'auto' | Executor['name'] {
+function toExecutorName(name: string): 'auto' | ExecutorName {
   return EXECUTOR_NAMES.find((known) => known === name) ?? 'auto';
 }
 

@@ -4,7 +4,7 @@ import { runAgent } from '#agent';
 import { projectText } from '#project';
 import { printable } from '#core';
 import { storedEvaluations } from '#evals';
-import { builtFile } from '#platform';
+import { packageFile } from '#platform';
 import { openApprovals } from '#policy';
 import { runsDirectory } from '#journal';
 import { wholeNumber } from '../arguments.ts';
@@ -71,7 +71,7 @@ export const command = defineCommand({
       reasonForModel: chosen.reason,
       directory: runsDirectory(surroundings.cwd, runtime.config.runs?.directory),
       surroundings,
-      console: builtFile('console'),
+      console: packageFile('dist/console'),
       evaluations: storedEvaluations(surroundings.cwd),
       openModel: async (name, ending) => (await chooseModel({ ...invocation, signal: ending }, runtime, name)).model,
       agent: {

@@ -1,4 +1,4 @@
-import { builtFile, readGrant } from '#platform';
+import { packageFile, readGrant } from '#platform';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { makeTemporaryFolder } from '#sandbox';
@@ -62,7 +62,7 @@ export const command = defineCommand({
         ...fleet,
         base: makeTemporaryFolder(runtime.executionPlaces.base),
         skillSet,
-        page: { runtime, surroundings, pages: builtFile('console') },
+        page: { runtime, surroundings, pages: packageFile('dist/console') },
         port,
         webhooksTo,
         host: options.host,

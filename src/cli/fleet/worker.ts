@@ -2,7 +2,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { timerMs } from '#platform';
-import { defined, SkillError, type Executor, type Model } from '#core';
+import { defined, SkillError, type ExecutorName, type Model } from '#core';
 import { chooseModel } from '../agent/agent-model.ts';
 import { EXECUTOR_FLAG, modelExecution } from '../agent/programs.ts';
 import { defineCommand, option } from '../command.ts';
@@ -146,7 +146,7 @@ export const command = defineCommand({
 });
 
 /** Tests the isolation before runs come: it takes seconds, in which a worker does not answer others. Runs find the result in the cache. */
-async function tryExecutor(runtime: Runtime, choice: 'auto' | Executor['name'], terminal: Terminal): Promise<void> {
+async function tryExecutor(runtime: Runtime, choice: 'auto' | ExecutorName, terminal: Terminal): Promise<void> {
   const { usableExecutor } = await import('#sandbox');
   const usable = await usableExecutor(runtime, choice, (name) =>
     terminal.remark(`testing the isolation of ${name}; this takes some seconds once a day`),

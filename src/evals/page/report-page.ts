@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import { builtFile } from '#platform';
+import { packageFile } from '#platform';
 import { compareReports } from '../report/compare-reports.ts';
 import { failuresFirst } from '../report/report-text.ts';
 import type { CaseResult, EvalReport } from '../report/result.ts';
@@ -47,7 +47,7 @@ export function htmlReport(report: EvalReport, options: PageOptions = {}): strin
 
 /** `scripts/build-page.js` writes these files from `console/report-file.tsx`. */
 function readPageFile(name: string): string {
-  return readFileSync(builtFile(`report-page/${name}`), 'utf8');
+  return readFileSync(packageFile(`dist/report-page/${name}`), 'utf8');
 }
 
 function hashText(text: string): string {

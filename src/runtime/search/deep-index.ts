@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { SkillEntry } from '#core';
-import { builtFile, fingerprintFiles, cacheEntry } from '#platform';
+import { packageFile, fingerprintFiles, cacheEntry } from '#platform';
 import { readSearchIndex, type SearchIndex } from '#skills';
 import type { DeepIndexRequest } from './deep-index-worker.ts';
 
@@ -40,7 +40,7 @@ function buildInBackground(request: DeepIndexRequest, signal: AbortSignal | unde
   const stop = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   return new Promise((resolve, reject) => {
     stop.throwIfAborted();
-    const worker = new Worker(builtFile('command/deep-index-worker.js'), { workerData: request });
+    const worker = new Worker(packageFile('dist/command/deep-index-worker.js'), { workerData: request });
     const end = (): void => {
       worker.terminate().catch(() => undefined);
       reject(stop.reason);

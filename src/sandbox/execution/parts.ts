@@ -5,6 +5,7 @@ import {
   type OfType,
   type ActionOfKind,
   type Executor,
+  type ExecutorName,
   type ActionProblem,
   type SkillEntry,
   type SkillError,
@@ -70,7 +71,7 @@ type ExecutionAction = ActionOfKind<'program'>;
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
-  readonly executor?: 'auto' | Executor['name'] | Executor;
+  readonly executor?: 'auto' | ExecutorName | Executor;
   /** Lets `auto` use `landlock`, which is weaker, where nothing else isolates (default: false). */
   readonly allowWeaker?: boolean;
   /**
@@ -112,7 +113,7 @@ export interface ExecutionOptions {
   /** Called after each action of a program, which may have left results. Not called for subagents. */
   readonly afterProgram?: (execution: Execution) => void;
   /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
-  readonly onTrial?: (executor: Executor['name']) => void;
+  readonly onTrial?: (executor: ExecutorName) => void;
   /** Called when a session opens in which only built-in scripts run (`runsBuiltIn`). */
   readonly onRestriction?: (restriction: SkillError) => void;
   /** Called for an optional folder that programs do not see. */

@@ -1,4 +1,4 @@
-import { defined, isSkillError, type Config, type Executor } from '#core';
+import { defined, isSkillError, type Config, type ExecutorName } from '#core';
 import { examineExecutors as examineWith, findExecutor } from '../executors/find-executor.ts';
 import type { ExecutorExamination } from '../probe/detect.ts';
 
@@ -19,9 +19,9 @@ export function examineExecutors(runtime: ExaminedRuntime): Promise<readonly Exe
 /** The executor that a session would use; undefined if programs cannot run here. */
 export async function usableExecutor(
   runtime: ExaminedRuntime,
-  choice: 'auto' | Executor['name'],
-  onTrial?: (name: Executor['name']) => void,
-): Promise<Executor['name'] | undefined> {
+  choice: 'auto' | ExecutorName,
+  onTrial?: (name: ExecutorName) => void,
+): Promise<string | undefined> {
   const { config, executionPlaces } = runtime;
   try {
     const { executor, restriction } = await findExecutor(choice, readSettings(runtime), {

@@ -1,7 +1,7 @@
 /** The executors of this machine: how each is made, and which one programs use. */
 import path from 'node:path';
 
-import type { Executor, ProgramSpec, SkillError } from '#core';
+import type { Executor, ExecutorName, ProgramSpec, SkillError } from '#core';
 import { sha256 } from '#platform';
 import { VERSION } from '../../version.ts';
 import { openBridge, openPortProxy, type Bridge } from '../network/bridge.ts';
@@ -37,7 +37,7 @@ export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSet
   const bridge = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom'], isInImage = false): Promise<Bridge> =>
     openBridge({ hosts, proxyFrom, isInImage, folder: bridgeFolder, identity });
   const [isLinux, isMac] = [process.platform === 'linux', process.platform === 'darwin'];
-  const candidates: readonly (readonly [Executor['name'], boolean, ExecutorCandidate['make'], () => unknown])[] = [
+  const candidates: readonly (readonly [ExecutorName, boolean, ExecutorCandidate['make'], () => unknown])[] = [
     ['bubblewrap', true, ({ isKnown } = NOT_KNOWN) => bubblewrapExecutor({ isKnown, bridge }), bubblewrapFingerprint],
     [
       'namespaces',
@@ -79,7 +79,7 @@ interface FindOptions extends Pick<ChooseOptions, 'allowWeaker' | 'runsBuiltIn' 
 
 /** Returns the given executor, the one with that name, or the first that isolates. */
 export async function findExecutor(
-  choice: 'auto' | Executor['name'] | Executor,
+  choice: 'auto' | ExecutorName | Executor,
   settings: ExecutorSettings,
   { cacheDir, ...options }: FindOptions,
 ): Promise<FoundExecutor> {

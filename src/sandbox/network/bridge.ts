@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { readHostPattern, readAddress, type HostPattern, type ProgramSpec, type ProgramEnd, isProblem } from '#core';
-import { builtFile, openAllowProxy, type networkGate } from '#platform';
+import { packageFile, openAllowProxy, type networkGate } from '#platform';
 import { imageForwarder } from './image-forwarder.ts';
 import type { Identity } from '../program-types.ts';
 
@@ -68,7 +68,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     folder,
     identity,
     socketInside = SOCKET_INSIDE,
-    forwarder = builtFile('sandbox/network/forwarder.js'),
+    forwarder = packageFile('dist/sandbox/network/forwarder.js'),
     isInImage = false,
     onDecision,
     ...rest

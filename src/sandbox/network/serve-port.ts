@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 
 import type { SkillError } from '#core';
-import { builtFile } from '#platform';
+import { packageFile } from '#platform';
 import { executorFailed } from '../executors/failures.ts';
 import { isSeparate } from '../workspace/layout.ts';
 import type { RunFolder, Workspace } from '../workspace/workspace.ts';
@@ -109,7 +109,7 @@ export async function servePort(
 
 /** The start of a command that offers a port of the sandbox at a socket; the program follows. */
 export function servingCommand(socketInside: string, port: number, isInImage: boolean): readonly string[] {
-  const program = readFileSync(builtFile('sandbox/network/forwarder.js'), 'utf8');
+  const program = readFileSync(packageFile('dist/sandbox/network/forwarder.js'), 'utf8');
   return forwarderCommand(program, [socketInside, String(port), 'served'], isInImage);
 }
 

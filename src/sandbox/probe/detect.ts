@@ -1,7 +1,16 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { readField, isSkillError, parseJson, quoted, shape, type Executor, type SkillError } from '#core';
+import {
+  readField,
+  isSkillError,
+  parseJson,
+  quoted,
+  shape,
+  type Executor,
+  type ExecutorName,
+  type SkillError,
+} from '#core';
 import { isSystemError, makeFolders, readPrivateFile, writeFileAtomically } from '#platform';
 import { executorUnavailable } from '../executors/failures.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
@@ -9,7 +18,7 @@ import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
 
 /** An executor that can be chosen. */
 export interface ExecutorCandidate {
-  readonly name: Executor['name'];
+  readonly name: ExecutorName;
   /** `isKnown`: a cached probe has shown that it isolates in its current state. */
   readonly make: (known?: { readonly isKnown: boolean }) => Executor;
   /** Changes with everything that may affect isolation: version, settings, profile. */
@@ -29,7 +38,7 @@ export interface ChooseOptions {
   readonly probed?: Map<string, ProbeReport>;
   readonly now?: number;
   /** Called before each probe, which takes seconds. */
-  readonly onTrial?: (name: Executor['name']) => void;
+  readonly onTrial?: (name: ExecutorName) => void;
   readonly probe?: (executor: Executor) => Promise<ProbeReport>;
 }
 
@@ -43,7 +52,7 @@ export interface ChosenExecutor {
 
 /** The probe report of one executor, or the reasons why it has no report. */
 export interface ExecutorExamination {
-  readonly name: Executor['name'];
+  readonly name: ExecutorName;
   readonly report?: ProbeReport;
   readonly reasons: readonly string[];
   readonly install: string;
@@ -60,10 +69,7 @@ const TMPDIR_HINT = 'set TMPDIR to a writable folder with free space';
  * Returns the named executor, or with `auto` the first that a probe shows to isolate. Throws `executor/unavailable` if no executor qualifies;
  * never falls back to a weaker one, except for built-in scripts.
  */
-export async function chooseExecutor(
-  choice: 'auto' | Executor['name'],
-  options: ChooseOptions,
-): Promise<ChosenExecutor> {
+export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {
   const candidates = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
   if (choice !== 'auto' && candidates.length === 0) throw unsupported(choice);
   const others: ExecutorExamination[] = [];
@@ -131,7 +137,7 @@ function summarize(others: readonly ExecutorExamination[]): Pick<ExecutorExamina
 }
 
 /** For an executor of another operating system, which cannot be installed. */
-function unsupported(executor: Executor['name']): SkillError<'executor/unavailable'> {
+function unsupported(executor: ExecutorName): SkillError<'executor/unavailable'> {
   const message = `the executor ${executor} is not available on this system`;
   const hint = 'choose auto, which takes the first executor that isolates';
   return executorUnavailable(executor, message, { hint, reasons: [message] });
@@ -174,7 +180,7 @@ async function examine(
   }
 }
 
-function examined(name: Executor['name'], report: ProbeReport): ExecutorExamination {
+function examined(name: ExecutorName, report: ProbeReport): ExecutorExamination {
   const named = (verdict: string): string =>
     report.results.flatMap((result) => (result.verdict === verdict ? [result.name] : [])).join(', ');
   const reason = named('open') === '' ? `could not be tested: ${named('unknown')}` : `not blocked: ${named('open')}`;

@@ -26,7 +26,7 @@ function candidate(name: ExecutorName): ExecutorCandidate {
   return { name, make: () => fakeExecutor(name), fingerprint: `${name} 1` };
 }
 
-function report(executor: ExecutorName, isIsolating: boolean): ProbeReport {
+function report(executor: string, isIsolating: boolean): ProbeReport {
   const verdict = isIsolating ? ('blocked' as const) : ('open' as const);
   return {
     executor,
