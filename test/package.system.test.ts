@@ -21,6 +21,7 @@ import { build } from 'esbuild';
 
 import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
 import { SHARED_CACHE } from './cli/run-cli.ts';
+import { verifies } from './conformance/verifies.ts';
 import { PROJECT } from './files-below.ts';
 import { needs, skipUnless } from './needs.ts';
 import { chatAboutNumbers } from './seeds/packed/trpc-terminal.ts';
@@ -201,18 +202,23 @@ describe('without the optional packages', () => {
     ).not.toEqual([]);
   });
 
-  test('the examples of the source documents run', needs('python3'), async () => {
-    for (const name of ['openseed', 'trpc', 'manusx', 'skills-agent']) {
-      copyFileSync(path.join(PROJECT, `test/seeds/packed/${name}.mjs`), path.join(folder, `${name}.mjs`));
-      expect(
-        await node([path.join(folder, `${name}.mjs`)], { HOME: path.join(folder, 'home'), ...SHARED_CACHE }),
-      ).toEqual({
-        status: 0,
-        stdout: '',
-        stderr: '',
-      });
-    }
-  });
+  verifies(
+    'VOC-1',
+    'the examples of the source documents run',
+    async () => {
+      for (const name of ['openseed', 'trpc', 'manusx', 'skills-agent']) {
+        copyFileSync(path.join(PROJECT, `test/seeds/packed/${name}.mjs`), path.join(folder, `${name}.mjs`));
+        expect(
+          await node([path.join(folder, `${name}.mjs`)], { HOME: path.join(folder, 'home'), ...SHARED_CACHE }),
+        ).toEqual({
+          status: 0,
+          stdout: '',
+          stderr: '',
+        });
+      }
+    },
+    needs('python3'),
+  );
 
   test(
     'the interactive example of trpc-agent-go runs at a terminal, with its local executor',

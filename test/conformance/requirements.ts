@@ -22,7 +22,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'ACT-3': 'all of it',
   'ACT-4': 'all of it',
   'AGT-13': 'commands in the project, risk by loss, rewind',
-  'VOC-1': 'one setting, literal sessions, the generated table',
   'DIST-3': 'all of it',
   'UI-2': 'the timeline, attempts',
 };

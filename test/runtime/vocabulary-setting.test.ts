@@ -14,6 +14,7 @@ import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import { buildSkillTools } from '../../src/runtime/skill-tools.ts';
 import { PROFILES } from '../../src/tools/profiles.ts';
 import { SHARED_CACHE, runCli } from '../cli/run-cli.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { writeThree } from './support.ts';
 
@@ -83,7 +84,7 @@ describe('which vocabulary applies', () => {
     });
   });
 
-  test('openSkillTools selects the whole system, and a session of a runtime only its tools', async () => {
+  verifies('VOC-1', 'openSkillTools selects the whole system, and a session of a runtime only its tools', async () => {
     const { project, home, skills, open } = world();
     const runtime = { cwd: project, home, env: SHARED_CACHE, builtin: false, roots: [skills] };
     const whole = await openSkillTools({ vocabulary: 'skills-agent', runtime });
@@ -243,7 +244,7 @@ describe('a hostile project', () => {
 });
 
 describe('the record', () => {
-  test('names the vocabulary and its tools, and verifies', async () => {
+  verifies('VOC-1', 'names the vocabulary and its tools, and verifies', async () => {
     const { project, open } = world();
     const runtime = await open({ vocabulary: 'skills-agent' });
     const run = await runtime.startRun({ request: 'two skills', host: {} });

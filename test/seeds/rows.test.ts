@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
+import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { SEEDS } from './rows/rows.ts';
 
@@ -31,19 +32,23 @@ test('every row has an id of its own, and every row and choice names a test that
   expect(named.filter((shownBy) => readTest(shownBy) === undefined)).toEqual([]);
 });
 
-test('every deviation has a sentence, what happens here and why, and its settings are used by the tests that they name', () => {
-  expect(
-    deviations
-      .filter(({ sentence, ours, why }) => [sentence, ours, why].some((text) => text === ''))
-      .map(({ id }) => id),
-  ).toEqual([]);
-  const unused = deviations.flatMap(({ id, restoredBy }) =>
-    restoredBy
-      .filter(({ setting, test: shownBy }) => !uses(readTest(shownBy) ?? '', setting))
-      .map(({ setting, test: shownBy }) => `${id}: ${setting} is not used by ${shownBy}`),
-  );
-  expect(unused).toEqual([]);
-});
+verifies(
+  'VOC-1',
+  'every deviation has a sentence, what happens here and why, and its settings are used by the tests that they name',
+  () => {
+    expect(
+      deviations
+        .filter(({ sentence, ours, why }) => [sentence, ours, why].some((text) => text === ''))
+        .map(({ id }) => id),
+    ).toEqual([]);
+    const unused = deviations.flatMap(({ id, restoredBy }) =>
+      restoredBy
+        .filter(({ setting, test: shownBy }) => !uses(readTest(shownBy) ?? '', setting))
+        .map(({ setting, test: shownBy }) => `${id}: ${setting} is not used by ${shownBy}`),
+    );
+    expect(unused).toEqual([]);
+  },
+);
 
 test('there are at least 456 rows of all documents, and at most 20 deviate', () => {
   expect(rows.length).toBeGreaterThanOrEqual(456);

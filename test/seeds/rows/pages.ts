@@ -36,13 +36,13 @@ function deviationTable(rows: readonly SeedRow[]): string {
   );
 }
 
-const choiceTable = (choices: readonly Choice[]): string =>
-  table(
-    ['theirs', 'ours', 'why', 'test'],
-    choices.map(({ theirs, ours, why, test }) => [cell(theirs), cell(ours), cell(why), showTest(test)]),
-  );
+function choicesText(choices: readonly Choice[]): string {
+  if (choices.length === 0) return '';
+  const rows = choices.map(({ theirs, ours, why, test }) => [cell(theirs), cell(ours), cell(why), showTest(test)]);
+  return `\n\nWhere the document is silent, and its system does something else:\n\n${table(['theirs', 'ours', 'why', 'test'], rows)}`;
+}
 
-function documentSection({ title, page, rows, tests }: SeedDocument): string {
+function documentSection({ title, page, rows, choices, tests }: SeedDocument): string {
   const replayed = tests.map((file) => `[${path.basename(file)}](../${file})`).join(', ');
   const works = rows.length - deviating(rows).length;
   const lines = rows.map(({ id, says, test, deviation }) => [
@@ -51,7 +51,7 @@ function documentSection({ title, page, rows, tests }: SeedDocument): string {
     deviation === undefined ? 'works' : 'differs, see [the table](#deviations)',
     showTest(test),
   ]);
-  return `### ${title}\n\n${String(works)} of ${counted(rows.length, 'row works', 'rows work')} ([vocabulary](${page}); worked examples: ${replayed}).\n\n${table(['row', 'the document says', 'here', 'test'], lines)}`;
+  return `### ${title}\n\n${String(works)} of ${counted(rows.length, 'row works', 'rows work')} ([vocabulary](${page}); worked examples: ${replayed}).\n\n${table(['row', 'the document says', 'here', 'test'], lines)}${choicesText(choices)}`;
 }
 
 /** The opening sentence of the page: every number is counted. */
@@ -66,7 +66,7 @@ export function conformanceSection(documents: readonly SeedDocument[]): string {
   const rows = documents.flatMap((document) => document.rows);
   return `## Source documents
 
-Every feature, parameter, default, result and rule of the documents that the vocabularies come from: ${countRows(documents)}. A row names the test that shows it. A deviation says why, and a setting that restores the behaviour of the document is used by a test.
+Every feature, parameter, default, result and rule of the documents that the vocabularies come from: ${countRows(documents)}. A row names the test that shows it. A deviation says why, and a setting that restores the behaviour of the document is used by a test. Below each document is what we chose where it is silent.
 
 ### Deviations
 
@@ -82,9 +82,5 @@ export function differencesSection({ rows, choices }: SeedDocument): string {
     differ === 0
       ? 'No statement of the document.'
       : `${counted(differ, 'statement', 'statements')} of the document, with the row of the [conformance page](../conformance.md#deviations):\n\n${deviationTable(rows)}`;
-  const silence =
-    choices.length === 0
-      ? ''
-      : `\n\nWhere the document is silent, and its system does something else:\n\n${choiceTable(choices)}`;
-  return `## Where we differ, and why\n\n${deviations}${silence}`;
+  return `## Where we differ, and why\n\n${deviations}${choicesText(choices)}`;
 }

@@ -35,6 +35,14 @@ export interface Choice {
   readonly test: string;
 }
 
+/** For every document: none of them knows of a project that comes from others. */
+export const CHOSEN_BY_PROJECT: Choice = {
+  theirs: "the files of the project are the user's own",
+  ours: 'a `vocabulary` in a file of the project leaves your limits (length of bodies, of files and of the list of skills) and offers programs only if you do; from `~/.agent/config.json`, `--vocabulary`, `SKILLWRIGHT_VOCABULARY` or an option, all of it counts',
+  why: 'a cloned project must not loosen what the user allows',
+  test: 'test/runtime/vocabulary-setting.test.ts: cannot use a vocabulary, or a record of one, to loosen what it may not set itself',
+};
+
 /** A deviation whose tests are named by the short names of a document's files. */
 type NamedDeviation<Name> = Omit<Deviation, 'restoredBy'> & {
   readonly restoredBy: readonly (readonly [setting: string, file: Name, title: string])[];

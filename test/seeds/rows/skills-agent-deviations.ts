@@ -10,7 +10,7 @@ export const DEVIATES: readonly SeedRow[] = [
     test: 'test/runtime/trust-in-use.system.test.ts: are listed for people, shown to no model, and used by nobody; and once the folder is trusted, by all',
     deviation: {
       sentence: '项目级：<repo>/.agent/skills/',
-      ours: 'after the user trusts the project',
+      ours: 'after the user trusts the project; until then it has the skill of the user that has the same name',
       why: 'a cloned project could instruct the model',
       restoredBy: [
         {

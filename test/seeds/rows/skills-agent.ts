@@ -1,4 +1,4 @@
-import type { SeedDocument, SeedRow } from './row.ts';
+import { CHOSEN_BY_PROJECT, type SeedDocument, type SeedRow } from './row.ts';
 import { CHOICES, DEVIATES } from './skills-agent-deviations.ts';
 
 /** The tests, each with the rows that it shows: documents 001 (overview, rows O) and 004 (registry, rows R); the number is the section. */
@@ -376,5 +376,5 @@ export const SKILLS_AGENT: SeedDocument = {
     'test/package.system.test.ts',
   ],
   rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
-  choices: CHOICES,
+  choices: [...CHOICES, CHOSEN_BY_PROJECT],
 };
