@@ -7,6 +7,7 @@ import { finishReport } from './report/report.ts';
 import { ARMS, isCounted, type CaseResult, type EvalReport } from './report/result.ts';
 import { isObject, isSkillError, type Executor, type ExecutorName, type Model } from '#core';
 import type { Runtime } from '#runtime';
+import { withOwnSkills } from './subjects/open-subject.ts';
 import { testJudge, testOnOtherAnswers, withoutVerdict } from './grade/judge-controls.ts';
 import { identifyModel } from './run/case-model.ts';
 import { countLooks, isLook } from './statistics/case-differences.ts';
@@ -37,11 +38,12 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
 }
 
 /** Runs cases and grades their records. */
-export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
+export async function evaluate(request: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
-  const { directory, judge, onNote } = options;
-  const invalid = await failedControls(options, startedAt);
-  if (invalid !== undefined) return invalid;
+  const { directory, judge, onNote } = request;
+  const controlled = await runControls(request, startedAt);
+  if ('invalid' in controlled) return controlled.invalid;
+  const options = { ...request, ...controlled };
   const found = await executorFor(options);
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
@@ -209,9 +211,12 @@ function calledIn(turn: unknown): readonly string[] {
  * A report without scores if the subject fails a control: for example, a new version of it has another transcript. The cache is not used,
  * because an older result proves nothing about the program of today.
  */
-async function failedControls(options: SuiteBasis, startedAt: Date): Promise<EvalReport | undefined> {
+async function runControls(
+  options: SuiteBasis,
+  startedAt: Date,
+): Promise<{ readonly invalid: EvalReport } | Pick<SuiteBasis, 'subject'>> {
   const { subject, directory } = options;
-  if (subject === undefined || subject.missing !== '') return undefined;
+  if (subject === undefined || subject.missing !== '') return {};
   const skillsFolder = path.join(directory, 'control-skills');
   await removeTree(skillsFolder);
   const { cache: _cache, ...basis } = options;
@@ -226,6 +231,7 @@ async function failedControls(options: SuiteBasis, startedAt: Date): Promise<Eva
     canaryControl('always-fire', ALWAYS_FIRE.name, results),
     canaryControl('never-fire', NEVER_FIRE.name, results),
   ];
-  if (!isPartial && controls.every(({ isKept }) => isKept)) return undefined;
-  return finishReport(startedAt, { isPartial, results, trigger: makeTriggerReport({ trials: [], controls }) });
+  if (!isPartial && controls.every(({ isKept }) => isKept)) return { subject: withOwnSkills(subject, results) };
+  const trigger = makeTriggerReport({ trials: [], controls });
+  return { invalid: finishReport(startedAt, { isPartial, results, trigger }) };
 }

@@ -29,6 +29,14 @@ export function listServed(results: readonly CaseResult[], kind: Served): readon
   return [...new Set(results.flatMap(({ model }) => model.served?.[kind] ?? []))].toSorted();
 }
 
+/** The recorded condition with the skills that another agent brings; absent if its transcript does not name them. */
+export const OWN_SKILLS = 'skills of the agent';
+
+export function listOwnSkills(results: readonly Pick<CaseResult, 'given'>[]): readonly string[] {
+  const names = results.flatMap(({ given }) => (given?.[OWN_SKILLS] ?? '').split(', '));
+  return [...new Set(names)].filter((name) => name !== '').toSorted();
+}
+
 const namesText = (names: readonly string[]): string => (names.length === 0 ? 'unknown' : printable(names.join(', ')));
 
 /** No model answered an attempt that ran out of time, or whose request failed, before the first answer. */
@@ -131,8 +139,10 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
       : [
           `recorded answers of ${countText(edited.length, 'case')} were edited: ${edited.slice(0, MOST_NAMES).join(', ')}${more}; record them again`,
         ];
+  const own = listOwnSkills(results);
   return [
     ...changes,
+    ...(own.length === 0 ? [] : [`the agent brings skills of its own, in all runs: ${namesText(own)}`]),
     ...edits,
     ...listSameAnswers(results),
     ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted))),

@@ -16,7 +16,7 @@ import {
   type NoComparison,
 } from './result.ts';
 import { countText, defined, stableJson } from '#core';
-import { countEarlyEnds, findOrderEffect, findOtherModel } from './arm-doubts.ts';
+import { countEarlyEnds, findOrderEffect, findOtherModel, OWN_SKILLS } from './arm-doubts.ts';
 import { compareCosts } from './costs.ts';
 import { groupSameRequests, toAskedCase } from './same-requests.ts';
 import { compareCases, type CaseDifference } from '../statistics/case-differences.ts';
@@ -212,7 +212,10 @@ function findDifferences(cases: readonly ComparedCase[]): readonly string[] {
     of.flatMap(({ attempt, given }) => {
       const other = against.find((result) => result.attempt === attempt)?.given;
       if (given === undefined || other === undefined) return [];
-      return Object.keys({ ...given, ...other }).filter((key) => given[key] !== other[key]);
+      const differing = Object.keys({ ...given, ...other }).filter((key) => given[key] !== other[key]);
+      // A run that ended before the agent named its skills says nothing about them.
+      const isNamed = given[OWN_SKILLS] !== undefined && other[OWN_SKILLS] !== undefined;
+      return differing.filter((key) => key !== OWN_SKILLS || isNamed);
     }),
   );
   return [...new Set(keys)].toSorted();

@@ -16,7 +16,7 @@ import { openStoredResults } from './stored-results.ts';
 import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
 import { type SkillSet, makeSkillSet, type SkillSetOptions } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
-import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
+import { runSubjectCase, subjectIdentity } from '../subjects/subject-case.ts';
 import { jobKey, buildJobs, orderJobs, type ArmSkills, type Job } from './suite-jobs.ts';
 import { readInstalledSkills, type InstalledSkill } from '../subjects/installed-skills.ts';
 
@@ -306,7 +306,7 @@ async function readySubject(
   // A session without skills in use, for the checkers of the case.
   const openSession = async () =>
     (await environments.open(job)).runtime.startSession({ execution: { executor, artifacts: false } });
-  const identity = stableJson(['subject', subjectName(subject), subject.program, subject.searchPath, subject.env]);
+  const identity = subjectIdentity(subject);
   return {
     set,
     identity,

@@ -6,6 +6,8 @@ import path from 'node:path';
 import { DEFAULT_LIMITS, isSkillError } from '#core';
 import { removeTree, findProgram } from '#platform';
 import { runChild } from '#sandbox';
+import { listOwnSkills } from '../report/arm-doubts.ts';
+import type { CaseResult } from '../report/result.ts';
 import type { SubjectAgent } from './subject.ts';
 
 export interface OpenSubject {
@@ -18,6 +20,13 @@ export interface OpenSubject {
   readonly env: Readonly<Record<string, string>>;
   /** Why no case can run; empty if all can. */
   readonly missing: string;
+  /** Skills that the agent brings and offers in every run, as its controls showed them; undefined before. */
+  readonly ownSkills?: readonly string[];
+}
+
+/** After its controls: what the agent offers in an empty home is its own, and what it offers later beyond that is a leak. */
+export function withOwnSkills(subject: OpenSubject, controls: readonly Pick<CaseResult, 'given'>[]): OpenSubject {
+  return { ...subject, ownSkills: listOwnSkills(controls) };
 }
 
 /** Needed behind a company proxy. */

@@ -68,8 +68,9 @@ export async function runSubject(run: SubjectRun) {
     signal.throwIfAborted();
     if (stdout.length > 0) record.keep(stdout);
     const files = changedFiles(before, projectFiles(places.project));
-    recorded.end(request, { ...ended, files }, evalCase.limits);
-    return { folder: record.path, project: places.project, files };
+    recorded.end(request, { ...ended, files }, run);
+    const { offered } = transcript;
+    return { folder: record.path, project: places.project, files, ownSkills: offered && listForeign(offered, skills) };
   } catch (error) {
     if (signal.aborted) record.end('cancelled', 'interrupted');
     throw error;
@@ -214,7 +215,7 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
       record.append({ type: 'subject-call', tool, input, ok, output, loads: findLoads(call, skills) });
     }
   };
-  const end = (request: string, ended: SubjectEnd, limits: Partial<Budget>): void => {
+  const end = (request: string, ended: SubjectEnd, { evalCase: { limits }, subject }: SubjectRun): void => {
     const { end: program, stopped, files } = ended;
     if (stopped === undefined) {
       transcript.endOpen();
@@ -227,7 +228,9 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
     record.append({ type: 'model-call', turn: 1, model, request: sha256(request), tokens });
     const spoken = { turn: 1, text: answer, toolCalls: [], finish: 'stop', usage, retries: 0 } as const;
     record.append({ type: 'model-answer', ...spoken, ...(isWhole ? {} : { outputIsEstimated: true }) });
-    for (const message of program.warnings) record.append({ type: 'note', message });
+    const own = listForeign(transcript.offered ?? [], skills);
+    const brought = own.length === 0 ? [] : [`the agent offers skills that are not installed here: ${own.join(', ')}`];
+    for (const message of [...program.warnings, ...brought]) record.append({ type: 'note', message });
     record.append({
       type: 'subject-end',
       exitCode: program.exitCode ?? null,
@@ -244,7 +247,7 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
       record.append({ type: 'budget-end', name: stopped.name, used: stopped.limit, limit: stopped.limit });
     const limit = program.reason === 'timeout' ? Math.min(ended.timeoutMs, limits.wallMs ?? Infinity) : undefined;
     if (limit !== undefined) record.append({ type: 'budget-end', name: 'wallMs', used: limit, limit });
-    record.end(...findOutcome(ended, limit, transcript, skills));
+    record.end(...findOutcome(ended, limit, transcript, skills, subject.ownSkills));
   };
   return { advance, end };
 }
@@ -255,18 +258,23 @@ function isCrash({ end, stopped }: SubjectEnd, { error, turns }: Transcript): bo
   return end.reason !== 'exited' || end.exitCode !== 0;
 }
 
+function listForeign(offered: readonly string[], skills: readonly InstalledSkill[]): readonly string[] {
+  return offered.filter((name) => !skills.some((skill) => skill.name === name)).toSorted();
+}
+
 /** The exit code alone proves nothing: agents end with 0 after an error. */
 function findOutcome(
   { end, stopped, errors }: SubjectEnd,
   limitMs: number | undefined,
   { error, isComplete, offered = [] }: Transcript,
   skills: readonly InstalledSkill[],
+  ownSkills: OpenSubject['ownSkills'],
 ): [Exclude<RunInfo['outcome'], 'running'>, string] {
   if (stopped !== undefined) return ['degraded', `stopped after ${String(stopped.limit)} ${WORDS[stopped.name]}`];
   if (limitMs !== undefined) return ['degraded', `timed out after ${String(limitMs / 1000)} s`];
   if (end.reason === 'output') return ['failed', 'the transcript has more than 64 MiB'];
-  const foreign = offered.filter((name) => !skills.some((skill) => skill.name === name));
-  if (foreign.length > 0)
+  const foreign = ownSkills && listForeign(offered, skills).filter((name) => !ownSkills.includes(name));
+  if (foreign !== undefined && foreign.length > 0)
     return ['failed', `the agent offers skills that are not installed here: ${foreign.join(', ')}`];
   if (error !== undefined) return ['failed', sliceStart(printable(error), LONGEST)];
   if (end.reason !== 'exited' || end.exitCode !== 0) {

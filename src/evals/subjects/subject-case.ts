@@ -5,6 +5,7 @@ import { stableJson } from '#core';
 import { sha256 } from '#platform';
 import type { Session } from '#runtime';
 import { CHECKER_MS } from '../grade/grade-run.ts';
+import { OWN_SKILLS } from '../report/arm-doubts.ts';
 import { ungradedResult, type CaseResult } from '../report/result.ts';
 import { gradeAttempt, placeFiles } from '../run/run-case.ts';
 import { checkerRunner, withoutIdleCheckers } from '../run/idle-checkers.ts';
@@ -21,18 +22,27 @@ export function subjectName({ label, model }: Pick<OpenSubject, 'label' | 'model
   return model === undefined ? label : `${label} (${model})`;
 }
 
+/** Distinguishes the agent and its environment from others in the cache key. */
+export function subjectIdentity(subject: OpenSubject): string {
+  const { program, searchPath, env, ownSkills } = subject;
+  return stableJson(['subject', subjectName(subject), program, searchPath, env, ownSkills]);
+}
+
 /** Rejects only with the abort reason; any other problem is an `error` result of this case. */
 export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResult> {
   const { subject, grading, signal } = attempt;
   const empty = ungradedResult(attempt, { id: subjectName(subject), way: 'live' });
   const startedAt = performance.now();
   try {
-    const { folder, project, files } = await runSubject(attempt);
+    const { folder, project, files, ownSkills } = await runSubject(attempt);
     const readOutput = (name: string): Buffer | undefined => files.get(name);
     const { openSession, evalCase, work } = attempt;
     const checkIn = (folder: string) =>
       openSession && checkerRunner(openSession, folder, grading.checkerMs ?? CHECKER_MS);
-    const given = { environment: sha256(stableJson([subject.program, subject.env])).slice(0, 16) };
+    const given = {
+      environment: sha256(stableJson([subject.program, subject.env])).slice(0, 16),
+      ...(ownSkills === undefined ? {} : { [OWN_SKILLS]: ownSkills.join(', ') }),
+    };
     const result = await gradeAttempt(attempt, { ...empty, given }, { folder, readOutput }, checkIn(project));
     const untouched = path.join(work, 'untouched');
     const prepare = () => {

@@ -8,6 +8,7 @@ import { defined } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { finishReport } from '../report/report.ts';
 import { groupBy, hasVerdict, type CaseResult, type Control, type EvalReport } from '../report/result.ts';
+import { withOwnSkills } from '../subjects/open-subject.ts';
 import { makeTriggerReport } from './trigger-score.ts';
 import { toLabel, collectTrials } from './trigger-trial.ts';
 import { makeFolders, removeTree, sha256 } from '#platform';
@@ -97,16 +98,18 @@ const CONTROL_RUNS = 'controls';
 const DISTRACTORS = 'distractors';
 
 /** Runs the controls first, so that a broken harness costs five runs and not a thousand: then they are the trials, and nothing else ran. */
-async function runAll(options: TriggerOptions) {
-  const folder = path.join(options.directory, CONTROLS);
+async function runAll(request: TriggerOptions) {
+  const folder = path.join(request.directory, CONTROLS);
   await removeTree(folder);
   makeFolders(folder);
-  const skills = [...options.skills, ...writeControlSkills(folder)];
-  const control = await runAmong(options, { cases: controlCases(), skills, name: CONTROL_RUNS });
+  const skills = [...request.skills, ...writeControlSkills(folder)];
+  const control = await runAmong(request, { cases: controlCases(), skills, name: CONTROL_RUNS });
   const always = canaryControl('always-fire', ALWAYS_FIRE.name, control.results);
   const never = (results: readonly CaseResult[]): Control => canaryControl('never-fire', NEVER_FIRE.name, results);
   const first = [always, never(control.results)];
   if (control.isPartial || first.some(({ isKept }) => !isKept)) return { trials: control, controls: first, sweep: [] };
+  const { subject } = request;
+  const options = { ...request, subject: subject && withOwnSkills(subject, control.results) };
   const trials = await runAmong(options, { cases: options.cases, skills, name: '' });
   const swept = trials.isPartial ? [] : await sweepOver(options, skills);
   // A broken trial is an error of its case and does not fail a control, unless the control skill loaded.

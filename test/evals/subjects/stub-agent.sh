@@ -19,8 +19,10 @@ if [ -e "$here/changed" ]; then
   exit 0
 fi
 skills=''
-for folder in .claude/skills/*; do skills="$skills,\"$(basename "$folder")\""; done
+for folder in .claude/skills/*; do [ ! -d "$folder" ] || skills="$skills,\"$(basename "$folder")\""; done
 case "$prompt" in *foreign*) skills="$skills,\"installed-by-the-user\"" ;; esac
+if [ -e "$here/bundled" ]; then skills="$skills,$(cat "$here/bundled")"; fi
+if [ -e "$here/bundled-beside" ] && [ -d .claude/skills/tables ]; then skills="$skills,\"doctor\""; fi
 say '{"type":"system","subtype":"init","model":"stub-model","skills":['"${skills#,}"']}'
 case "$prompt" in *'brass lantern'*) call 1 Skill '{"skill":"brass-lantern-check"}' loaded ;; esac
 case "$prompt" in *table*) call 2 Skill '{"skill":"tables"}' loaded ;; esac

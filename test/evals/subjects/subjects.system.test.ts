@@ -116,6 +116,39 @@ describe('an agent as the subject', () => {
     expect([shown.status, shown.out.includes('loads tables')]).toEqual([0, true]);
   });
 
+  test('may bring skills of its own, which are the same in both arms and named in the report', async () => {
+    const { root, bin, env } = makeWorld({
+      'cases.yaml': '- { input: write about the table, expect: { output: { contains: the answer } } }',
+    });
+    const words = ['eval', 'skills', '--subject', 'claude-code', '--baseline', 'none', '--report', 'json=r.json'];
+    const evaluated = async (): Promise<EvalReport> => {
+      await runCli(root, words, env);
+      return JSON.parse(readFileSync(path.join(root, 'r.json'), 'utf8'));
+    };
+    writeFileSync(path.join(bin, 'bundled'), '"review","doctor"');
+    const { comparisons, results, verdict } = await evaluated();
+    expect(comparisons).toMatchObject([{ cases: 1, differing: ['skill tables'] }]);
+    expect(results.map(({ arm, given }) => [arm, given?.['skills of the agent']])).toEqual([
+      ['with', 'doctor, review'],
+      ['without', 'doctor, review'],
+    ]);
+    expect(verdict?.warnings).toContain('the agent brings skills of its own, in all runs: doctor, review');
+    // A skill that only one arm is offered is no part of the agent.
+    writeFileSync(path.join(bin, 'bundled'), '"review","tables"');
+    const masked = await evaluated();
+    expect(masked.uncompared.map(({ reason }) => reason)).toEqual([
+      'the arms differ in more than the skill: skills of the agent',
+    ]);
+    writeFileSync(path.join(bin, 'bundled'), '"review"');
+    writeFileSync(path.join(bin, 'bundled-beside'), '');
+    const leaking = await evaluated();
+    expect(leaking.results.map(({ arm, reason }) => [arm, reason])).toEqual([
+      ['with', 'the run failed: the agent offers skills that are not installed here: doctor'],
+      ['without', ''],
+    ]);
+    expect(leaking.verdict?.validity).toBe('invalid');
+  });
+
   test('sees an empty home and only the variables that it needs', async () => {
     const { root, bin, env } = makeWorld({ 'trigger.json': TRIGGERS });
     const more = { ...env, SECRET_OF_THE_USER: 'x', HTTPS_PROXY: 'http://127.0.0.1:9', EXTRA: 'yes' };
