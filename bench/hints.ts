@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { chooseHints } from '../src/activation/hints/choose-hints.ts';
+import { buildSearchIndex } from '../src/skills/search/search-index.ts';
 import type { BenchRow } from './row.ts';
 import { readRetrievalData, type RetrievalData } from './search-data.ts';
 
@@ -70,8 +71,9 @@ function measure(data: RetrievalData, prompts: readonly string[], { count, withB
     const skills = [...data.skills.filter(({ id }) => wanted.has(id)), ...others]
       .slice(0, Math.max(count, wanted.size))
       .map((skill) => (withBodies ? { ...skill, body: data.bodies.get(skill.id) ?? '' } : skill));
+    const index = buildSearchIndex(skills);
     const hinted = (request: string): readonly string[] =>
-      chooseHints({ request, skills }).map(({ skill }) => skill.id);
+      chooseHints({ request, index }).flatMap(({ position }) => skills[position]?.id ?? []);
     for (const { query, relevant } of needy) if (hinted(query).some((id) => relevant.includes(id))) sums.right += 1;
     for (const { query } of without) if (hinted(query).length > 0) sums.needless += 1;
     for (const prompt of prompts) {

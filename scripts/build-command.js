@@ -59,12 +59,13 @@ const nodePath = {
   },
 };
 
-/** The entry of the chunks only names the shared one: it becomes part of the file that loads it. */
+/** The entry of the chunks only names the shared one: it becomes part of the file that loads it. The hook loads most of itself on demand. */
 const chunkEntry = {
   name: 'chunk-entry',
   setup({ onResolve }) {
     onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: path.join(directory, 'start.js') }));
     onResolve({ filter: /^\.\/chunk-/ }, ({ path: name }) => ({ path: name, external: true }));
+    onResolve({ filter: /^\.\/hook-program\.ts$/ }, () => ({ path: './hook-program.js', external: true }));
   },
 };
 
@@ -133,6 +134,7 @@ await build({
     skillwright: 'src/cli/bin.ts',
     // Started by hooks of agents, on each prompt.
     hook: 'src/cli/hook.ts',
+    'hook-program': 'src/cli/hook-program.ts',
     // Started by path as threads, so they need a file of their own.
     'grep-worker': 'src/project/grep-worker.ts',
     'deep-index-worker': 'src/runtime/search/deep-index-worker.ts',

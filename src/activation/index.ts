@@ -12,3 +12,4 @@ export { planFit, undoFit } from './shelf/fit.ts';
 export { planActivation } from './activate/activate.ts';
 export { hookStates } from './activate/hook-state.ts';
 export { runHook } from './hook/run-hook.ts';
+export { wholeHook } from './hook/whole-hook.ts';

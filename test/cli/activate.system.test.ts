@@ -26,6 +26,8 @@ const PROGRAM = path.join(PROJECT, 'dist/command/hook.js');
 const NAME = 'brass-lantern-polish';
 const DESCRIPTION = 'Polishes brass lanterns. Use it when a lantern of brass has lost its shine.';
 const PROMPT = 'Polish the brass lantern, it lost its shine';
+/** The cache is in the home folder. */
+const CACHE = {};
 const AGENTS = ['claude-code', 'codex', 'gemini-cli', 'github-copilot', 'opencode', 'pi', 'qwen-code'] as const;
 
 let top: string;
@@ -57,7 +59,7 @@ const activate = async (...words: readonly string[]) =>
 
 /** The resident process, in this process: a loaded machine may take longer to start one than a hook waits. */
 async function serve(): Promise<void> {
-  const serving = serveHooks({ folder, home, program: PROGRAM });
+  const serving = serveHooks({ folder, home, program: PROGRAM, cache: CACHE });
   for (let tries = 0; !existsSync(path.join(folder, 'socket')) && tries < 500; tries += 1) await sleep(10);
   end = async () => {
     process.emit('SIGTERM', 'SIGTERM');

@@ -55,7 +55,7 @@ function stateOf(agent: Agent, { home, env, folder }: StateContext): Omit<HookSt
   const problem = checkFolder(folder);
   if (problem !== undefined) return broken(problem);
   const { script } = hookFiles(folder);
-  const program = /"\$node" '(.+)' "\$agent"/.exec(textOf(script))?.[1]?.replaceAll(`'\\''`, "'");
+  const program = /^program='(.+)'$/m.exec(textOf(script))?.[1]?.replaceAll(`'\\''`, "'");
   if (program === undefined) return broken(`${script} is missing`);
   if (quietly(() => statSync(program).isFile()) !== true) return broken(`${program} is missing`);
   if (agent.hook.userTrust !== undefined && !isTrusted(agent, { home, env }))

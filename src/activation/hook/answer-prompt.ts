@@ -1,20 +1,20 @@
 /** Answers the hook of an agent: which skills to add to a prompt, if any. */
 import { statSync } from 'node:fs';
 
+import type { Surroundings } from '#core';
 import { expandFolder } from '#packs';
 import { isSystemError } from '#platform';
 import { buildSearchIndex, type SearchIndex } from '#skills';
 import { AGENTS } from '../agents/agents.ts';
 import type { Agent } from '../agents/agent.ts';
-import { requestHash, type HintRecord } from '../hint-record.ts';
-import { hintText } from './hint-text.ts';
 import { chooseHints } from '../hints/choose-hints.ts';
 import { indexBodies } from './body-index.ts';
+import { composeAnswer, PLACEHOLDER, SILENCE, type Answer, type AnswerFrame } from './compose-answer.ts';
 import { readHintSource, type HintContext, type HintSource, type KnownFile } from './hint-source.ts';
-import { readPrompt, type Prompt } from './prompt.ts';
-import { isLoaded, readCalls } from './session-calls.ts';
+import { keptFile, writeKept } from './kept-hints.ts';
+import { readPrompt } from './prompt.ts';
 
-interface Question {
+export interface Question {
   readonly agent: string;
   /** What the agent wrote to the hook, unparsed. */
   readonly input: string;
@@ -24,18 +24,11 @@ interface Question {
   readonly onFile?: () => void;
 }
 
-interface Answer {
-  /** What the hook prints: JSON in the shape of the agent, or nothing. */
-  readonly text: string;
-  /** What is kept of it once it is printed; absent without a hint. */
-  readonly hint?: HintRecord;
-}
-
 interface Answers {
-  answer(question: Question): Promise<Answer>;
+  readonly answer: (question: Question) => Promise<Answer>;
   /** Reads what a prompt in this place needs. */
   prepare(agentId: string, place: HintContext): Promise<void>;
-  /** Reads again what changed, and indexes bodies. Takes longer than an answer may. */
+  /** Reads again what changed, indexes bodies, and keeps what hooks need where no process serves. Takes longer than an answer may. */
   review(): Promise<void>;
 }
 
@@ -43,21 +36,28 @@ interface KnownContext {
   readonly agent: Agent;
   readonly place: HintContext;
   readonly source: HintSource;
+  /** Of names and descriptions: a hook that starts for each prompt reads it five times as fast. */
+  readonly plain: SearchIndex;
+  /** With bodies once a review has read them. */
   readonly index: SearchIndex;
   /** The stamp of the files whose bodies are in the index, or were tried. */
   readonly bodies?: string | undefined;
+  /** The stamp of the files whose hints are kept. */
+  readonly kept?: string | undefined;
 }
 
 /** Places that are kept; a resident process would grow with each folder otherwise. */
 const MAX_PLACES = 8;
 const MAX_FILES = 20_000;
-const SILENCE: Answer = { text: '' };
 
-/**
- * With the program of the hook a review indexes bodies too, with which the right skill is found more often. Until it has, and without it,
- * requests are compared with names and descriptions.
- */
-export function openAnswers({ program }: { readonly program?: string } = {}): Answers {
+interface AnswersOptions {
+  /** The program of the thread that indexes bodies in a review; with them the right skill is found more often. Until it has, and without it, requests are compared with names and descriptions. */
+  readonly indexer?: string;
+  /** The variables that name the cache folder; nothing is kept without them. */
+  readonly cache?: Surroundings['env'];
+}
+
+export function openAnswers({ indexer, cache }: AnswersOptions = {}): Answers {
   const places = new Map<string, KnownContext>();
   const files = new Map<string, KnownFile>();
   let isReviewing = false;
@@ -65,7 +65,8 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
     if (files.size > MAX_FILES) files.clear();
     const source = await readHintSource(agent, place, { known: files, onFile });
     const same = [...places.values()].findLast((one) => one.source.texts === source.texts);
-    return { agent, place, source, index: same?.index ?? buildSearchIndex(source.skills), bodies: same?.bodies };
+    const plain = same?.plain ?? buildSearchIndex(source.skills);
+    return { agent, place, source, plain, index: same?.index ?? plain, bodies: same?.bodies };
   };
   const open = async (agent: Agent, place: HintContext, onFile?: () => void): Promise<KnownContext> => {
     const key = JSON.stringify([agent.id, place]);
@@ -78,16 +79,22 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
     return known;
   };
   const reviewPlace = async (key: string, kept: KnownContext): Promise<void> => {
-    const known = kept.source.isWhollyCurrent() ? kept : await read(kept.agent, kept.place);
+    const isCurrent = kept.source.watched !== undefined && kept.source.isWhollyCurrent();
+    const known = isCurrent ? kept : await read(kept.agent, kept.place);
     // A prompt meanwhile has read it again.
     if (places.get(key) !== kept) return;
     places.set(key, known);
     const { source } = known;
-    if (program === undefined || known.bodies === source.stamp) return;
-    const index = await indexBodies(program, source.skills);
-    for (const [other, one] of places)
-      if (one.source.texts === source.texts)
-        places.set(other, { ...one, index: index ?? one.index, bodies: source.stamp });
+    if (indexer !== undefined && known.bodies !== source.stamp) {
+      const index = await indexBodies(indexer, source.skills);
+      for (const [other, one] of places)
+        if (one.source.texts === source.texts)
+          places.set(other, { ...one, index: index ?? one.index, bodies: source.stamp });
+    }
+    const indexed = places.get(key);
+    if (cache === undefined || indexed?.source !== source || indexed.kept === source.stamp) return;
+    keep(indexed, cache);
+    places.set(key, { ...indexed, kept: source.stamp });
   };
   return {
     async answer({ agent: id, input, home, env, onFile }) {
@@ -97,26 +104,13 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
       const place = { cwd: prompt.cwd, home, env };
       const { source, index } = await open(agent, place, onFile);
       const { skills } = source;
+      const isHintable = (position: number): boolean => skills[position]?.isCandidate === true;
       if (!skills.some(({ isCandidate }) => isCandidate)) return SILENCE;
-      const chosen = chooseHints({ request: prompt.text, skills, index, isHintable: ({ isCandidate }) => isCandidate })
-        .map(({ skill }) => skill)
+      const chosen = chooseHints({ request: prompt.text, index, isHintable })
+        .flatMap(({ position }) => skills[position] ?? [])
         // A change inside of a SKILL.md is noticed by the review that follows, which is too late for this prompt.
         .filter((skill) => isPresentFile(skill.path) && source.isTrusted(skill));
-      if (chosen.length === 0) return SILENCE;
-      const calls = [...prompt.calls, ...readTranscript(agent, prompt, place)];
-      const { text, names } = hintText(chosen.filter((skill) => !isLoaded(skill, calls)));
-      if (text === '') return SILENCE;
-      const { sessionId } = prompt;
-      return {
-        text: JSON.stringify(agent.hook.answer(text)),
-        hint: {
-          time: new Date().toISOString(),
-          agent: id,
-          session: sessionId,
-          request: requestHash(prompt.text),
-          skills: names,
-        },
-      };
+      return composeAnswer(frameOf(agent, place), prompt, chosen);
     },
     async prepare(agentId, place) {
       const agent = AGENTS.find((one) => one.id === agentId);
@@ -136,10 +130,21 @@ export function openAnswers({ program }: { readonly program?: string } = {}): An
   };
 }
 
-function readTranscript({ hook }: Agent, { transcript, sessionId }: Prompt, place: HintContext): readonly string[] {
-  const own = sessionId === undefined ? undefined : hook.transcript?.(sessionId);
-  const file = transcript ?? (own === undefined ? undefined : expandFolder(own, place));
-  return file === undefined ? [] : readCalls(file);
+function frameOf({ id, hook }: Agent, place: HintContext): AnswerFrame {
+  const own = hook.transcript?.(PLACEHOLDER);
+  return {
+    agent: id,
+    answer: JSON.stringify(hook.answer(PLACEHOLDER)),
+    transcript: own === undefined ? undefined : expandFolder(own, place),
+  };
+}
+
+function keep({ agent, place, source, plain }: KnownContext, env: Surroundings['env']): void {
+  const { watched } = source;
+  if (watched === undefined) return;
+  const skills = source.skills.map((skill) => (skill.isCandidate ? skill : undefined));
+  const file = keptFile(agent.id, place, { env, home: place.home });
+  writeKept(file, { index: plain, skills, watched, frame: frameOf(agent, place) });
 }
 
 function isPresentFile(file: string): boolean {

@@ -39,13 +39,12 @@ export async function indexBodies(program: string, skills: readonly IndexedSkill
   });
 }
 
-/** True in a thread that `indexBodies` started; it has then answered. */
-export async function indexInThread(): Promise<boolean> {
-  if (isMainThread || parentPort === null) return false;
+/** Answers `indexBodies` in the thread that it started. */
+export async function indexInThread(): Promise<void> {
+  if (isMainThread || parentPort === null) return;
   const skills: readonly IndexedSkill[] = workerData;
   const documents: { readonly name: string; readonly description: string; readonly body: string }[] = [];
   for (const { name, description, path } of skills)
     documents.push({ name, description, body: (await readSkillFile(path, MAX_BODY)).body ?? '' });
   parentPort.postMessage(buildSearchIndex(documents).toBytes());
-  return true;
 }

@@ -1,15 +1,16 @@
 /** The skills that may be hinted in one agent and place, kept as long as nothing that they depend on changes. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expandFolder } from '#packs';
-import { fingerprintFiles, isSettled, isSystemError, realPath, sha256 } from '#platform';
+import { fingerprintFiles, isSystemError, quietly, realPath, sha256 } from '#platform';
 import { openTrust } from '#policy';
 import { findFrontmatter } from '#skills';
 import type { Agent, FolderRule } from '../agents/agent.ts';
 import { examineAgent, type AgentView, type ExaminedAgent } from '../agent-view.ts';
 import { namedFolders, readFolders } from '../find-skills.ts';
 import { readSkillFile, type SkillFile } from '../skill-file.ts';
+import { fingerprintOf, stampOf, type WatchedFiles } from './file-stamps.ts';
 import { isSafe, type HintedSkill } from './hint-text.ts';
 
 export interface HintContext {
@@ -25,6 +26,8 @@ export interface HintSource {
   readonly texts: string;
   /** Differs when a file of a skill changed. Undefined if one cannot be looked at. */
   readonly stamp: string | undefined;
+  /** The folders, settings and trust that the skills were read from. Undefined if they may have changed meanwhile. */
+  readonly watched: WatchedFiles | undefined;
   /** Whether folders, settings and trust are as they were. Looks at a few files, not at every skill. */
   isCurrent(): boolean;
   /** Whether the skill still needs no trust or has it, read from its SKILL.md as it is now. */
@@ -36,7 +39,11 @@ export interface HintSource {
 interface SourceSkill extends HintedSkill {
   /** The agent's own list does not show all of it, and it may be hinted. */
   readonly isCandidate: boolean;
+  /** Of its SKILL.md as it was read. Undefined if it changed just then. */
+  readonly stamp: string | undefined;
 }
+
+type FoundSkill = Omit<SourceSkill, 'stamp'>;
 
 /** Folders of Skillwright that an agent may not read. */
 const OWN_FOLDERS: readonly FolderRule[] = [
@@ -75,7 +82,7 @@ export async function readHintSource(
     path.join(place.home, '.agent/trust.json'),
   ];
   // Before anything is read: a change meanwhile makes the source outdated, not wrong.
-  const before = fingerprint(watched);
+  const before = quietly(() => fingerprintFiles(watched, readAt));
   const files = new Map(
     [...known].flatMap(([name, { file, stamp }]) => (stampOf(name) === stamp ? [[name, file]] : [])),
   );
@@ -83,10 +90,6 @@ export async function readHintSource(
   const { view } = examined;
   const others = await otherSkills(agent, { view, place, own, files, onFile });
   const isOwn = openOwnership(agent, place);
-  // Skills without trust take no part at all, so that none of them can outrank another.
-  const skills = [...listedSkills(examined), ...others.skills]
-    .filter((skill) => isOwn(skill.path))
-    .map((skill) => ({ ...skill, isCandidate: skill.isCandidate && isSafe(skill) }));
   for (const [name, file] of files) {
     const stamp = file.problem === undefined ? stampOf(name, readAt) : undefined;
     if (stamp === undefined) known.delete(name);
@@ -96,40 +99,28 @@ export async function readHintSource(
     file,
     path.dirname(file),
   ]);
-  const all = fingerprint(paths);
+  // Skills without trust take no part at all, so that none of them can outrank another.
+  const skills = [...listedSkills(examined), ...others.skills]
+    .filter((skill) => isOwn(skill.path))
+    .map((skill) => ({
+      ...skill,
+      isCandidate: skill.isCandidate && isSafe(skill),
+      stamp: known.get(skill.path)?.stamp,
+    }));
+  const all = fingerprintOf(paths);
   return {
     skills,
     texts: sha256(JSON.stringify(skills.map(({ name, description }) => [name, description]))),
     stamp: all,
-    isCurrent: () => before !== undefined && fingerprint(watched) === before,
+    watched: before?.isSettled === true ? { files: watched, fingerprint: before.fingerprint } : undefined,
+    isCurrent: () => before !== undefined && fingerprintOf(watched) === before.fingerprint,
     isTrusted: ({ path: file }) => isOwn(file),
-    isWhollyCurrent: () => all !== undefined && fingerprint(paths) === all,
+    isWhollyCurrent: () => all !== undefined && fingerprintOf(paths) === all,
   };
 }
 
-/** Undefined if the file cannot be looked at, or changed so shortly before `readAt` that what was read may be older. */
-function stampOf(file: string, readAt = Infinity): string | undefined {
-  try {
-    const stats = statSync(file);
-    return isSettled(stats, readAt) ? [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino].join(':') : undefined;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
-}
-
-/** Undefined if a file cannot be looked at. */
-function fingerprint(files: readonly string[]): string | undefined {
-  try {
-    return fingerprintFiles(files).fingerprint;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
-}
-
 /** Skills that the user disabled or limited to a name are not among the candidates. */
-function listedSkills({ view, skills }: ExaminedAgent): readonly SourceSkill[] {
+function listedSkills({ view, skills }: ExaminedAgent): readonly FoundSkill[] {
   const full = new Set(view.skills.flatMap(({ path: file, shown }) => (shown === 'full' ? file : [])));
   return skills.map(({ name, path: file, description, isNameOnly }) => ({
     // Claude Code lists the name of the frontmatter behind that of the folder.
@@ -152,11 +143,11 @@ interface OtherSkills {
 async function otherSkills(
   agent: Agent,
   { view, place, own, files, onFile }: OtherSkills,
-): Promise<{ readonly skills: readonly SourceSkill[]; readonly paths: readonly string[] }> {
+): Promise<{ readonly skills: readonly FoundSkill[]; readonly paths: readonly string[] }> {
   const paths: string[] = [];
   const known = new Set(view.skills.map(({ path: file }) => realPath(file)));
   const names = new Set(view.skills.map(({ name }) => name));
-  const found: SourceSkill[] = [];
+  const found: FoundSkill[] = [];
   for (const folder of readFolders(own, place))
     for (const file of folder.files) {
       if (known.has(realPath(file))) continue;

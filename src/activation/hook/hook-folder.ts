@@ -6,6 +6,11 @@ import { quietly, readPrivateFile, writeFileAtomically } from '#platform';
 
 export const DEADLINE_MS = 300;
 
+/** The word that makes the program of the hook serve. */
+export const SERVE = '--serve';
+/** The exit code with which the program asks the script to start the resident process. */
+export const START = 9;
+
 /** Variables on which the folders and budgets of agents depend. The script sends them to the resident process. */
 export const HOOK_VARIABLES = [
   'CLAUDE_CONFIG_DIR',

@@ -1,5 +1,5 @@
 import { shellWord } from '#core';
-import { DEADLINE_MS, HOOK_VARIABLES } from './hook-folder.ts';
+import { DEADLINE_MS, HOOK_VARIABLES, SERVE, START } from './hook-folder.ts';
 
 /**
  * The script that agents start on each prompt. It asks the resident process with curl, because starting Node takes longer than the whole
@@ -26,7 +26,9 @@ if [ -S "$socket" ] && [ -O "$socket" ] && command -v curl >/dev/null; then
 fi
 node=${shellWord(node)}
 [ -x "$node" ] || node=node
-printf %s "$input" | "$node" ${shellWord(program)} "$agent" "$folder"
+program=${shellWord(program)}
+printf %s "$input" | "$node" "$program" "$agent" "$folder"
+if [ $? = ${String(START)} ]; then "$node" "$program" ${SERVE} "$folder" "$agent" "$PWD" </dev/null >/dev/null 2>&1 & fi
 exit 0
 `;
 }

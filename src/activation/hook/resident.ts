@@ -3,7 +3,8 @@ import { chmodSync, statSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 
-import { acquireLock, isSystemError, quietly } from '#platform';
+import { acquireLock, isSystemError, packageFile, quietly } from '#platform';
+import type { Surroundings } from '#core';
 import { keepHint } from '../hint-record.ts';
 import { openAnswers } from './answer-prompt.ts';
 import { DEADLINE_MS, HOOK_VARIABLES, checkFolder, hookFiles, noteFailure } from './hook-folder.ts';
@@ -13,12 +14,17 @@ const IDLE_MS = 10 * 60_000;
 const MAX_INPUT = 8_000_000;
 /** A review follows an answer; the next answer must not wait for it. */
 const REVIEW_MS = 1000;
+/** The process belongs to the terminal of the agent whose hook started it, and goes on without it. */
+const TERMINAL_SIGNALS = ['SIGINT', 'SIGHUP'] as const;
+const ignore = (): void => undefined;
 
-interface ResidentOptions {
+export interface ResidentOptions {
   readonly folder: string;
   readonly home: string;
   /** The file of this program: when an update replaces it, the process ends. */
   readonly program: string;
+  /** The variables that name the cache folder. */
+  readonly cache: Surroundings['env'];
   readonly idleMs?: number;
   /** The agent and folder of the prompt for which the process is started, and its variables: the next one is likely there too. */
   readonly first?: {
@@ -29,7 +35,14 @@ interface ResidentOptions {
 }
 
 /** Serves until it is idle. Resolves at once if another process serves already or the folder is not safe. */
-export async function serveHooks({ folder, home, program, idleMs = IDLE_MS, first }: ResidentOptions): Promise<void> {
+export async function serveHooks({
+  folder,
+  home,
+  program,
+  cache,
+  idleMs = IDLE_MS,
+  first,
+}: ResidentOptions): Promise<void> {
   // doctor reports it for the agent whose hook started this process.
   const note = (problem: string): void => noteFailure(folder, `${first?.agent ?? 'hook'}: ${problem}`);
   const problem = checkFolder(folder);
@@ -39,8 +52,14 @@ export async function serveHooks({ folder, home, program, idleMs = IDLE_MS, firs
   // Two hooks may start a process at once; the lock decides which one serves.
   const lock = await acquireLock(`${socket}.lock`, { timeoutMs: 5000 });
   if (lock === undefined) return;
+  const answers = openAnswers({ indexer: packageFile('dist/command/hook-program.js'), cache });
   try {
     if (await isServed(socket)) return;
+    // Before it listens: hooks answer from what was kept meanwhile.
+    if (first !== undefined && first.cwd !== '')
+      await answers
+        .prepare(first.agent, { cwd: first.cwd, home, env: first.env })
+        .catch((error: unknown) => note(messageOf(error)));
     quietly(() => unlinkSync(socket));
     await listen(server, socket);
   } catch (error) {
@@ -55,20 +74,17 @@ export async function serveHooks({ folder, home, program, idleMs = IDLE_MS, firs
     const end = (): void => {
       clearTimeout(idle);
       clearTimeout(reviewing);
+      for (const signal of TERMINAL_SIGNALS) process.off(signal, ignore);
       if (quietly(() => statSync(socket).ino) === own) quietly(() => unlinkSync(socket));
       server.close(() => resolve());
       server.closeAllConnections();
     };
     let idle = setTimeout(end, idleMs);
     let reviewing: NodeJS.Timeout | undefined;
-    const answers = openAnswers({ program });
     const review = (): void => {
       answers.review().catch((error: unknown) => noteFailure(folder, `review: ${messageOf(error)}`));
     };
-    if (first !== undefined && first.cwd !== '')
-      answers
-        .prepare(first.agent, { cwd: first.cwd, home, env: first.env })
-        .then(review, (error: unknown) => noteFailure(folder, `${first.agent}: ${messageOf(error)}`));
+    if (first !== undefined) review();
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       clearTimeout(idle);
       idle = setTimeout(end, idleMs);
@@ -82,6 +98,7 @@ export async function serveHooks({ folder, home, program, idleMs = IDLE_MS, firs
       });
     });
     process.once('SIGTERM', end);
+    for (const signal of TERMINAL_SIGNALS) process.on(signal, ignore);
   });
 }
 

@@ -1,31 +1,33 @@
-/** The program of a hook where no resident process answers: it answers itself, and starts one for the next prompt. */
-import { spawn } from 'node:child_process';
-import { request } from 'node:http';
-import { statSync } from 'node:fs';
+/**
+ * The program of a hook where no resident process answers. What a prompt mostly needs is here and starts fast; the rest is another file, which is
+ * loaded if the kept hints of the place are missing or outdated.
+ */
+import { readFileSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 import { quietly } from '#platform';
-import { AGENTS } from '../agents/agents.ts';
 import { keepHint } from '../hint-record.ts';
-import { openAnswers } from './answer-prompt.ts';
-import { indexInThread } from './body-index.ts';
-import { DEADLINE_MS, HOOK_VARIABLES, checkFolder, hookFiles, noteFailure } from './hook-folder.ts';
-import { readPrompt } from './prompt.ts';
-import { serveHooks } from './resident.ts';
-
-/** The word that makes the program of the hook serve. */
-const SERVE = '--serve';
+import { chooseHints } from '../hints/choose-hints.ts';
+import { composeAnswer, type Answer } from './compose-answer.ts';
+import { stampOf } from './file-stamps.ts';
+import { DEADLINE_MS, HOOK_VARIABLES, SERVE, START, checkFolder, hookFiles, noteFailure } from './hook-folder.ts';
+import type { HintContext } from './hint-source.ts';
+import { keptFile, readKept } from './kept-hints.ts';
+import { readPrompt, type Prompt } from './prompt.ts';
+import type { wholeHook } from './whole-hook.ts';
 
 /** `AGENT FOLDER` answers one prompt; `--serve FOLDER AGENT CWD` serves, next a prompt of that agent in that folder. Never fails: an agent may block a prompt whose hook does. */
-export async function runHook(host: NodeJS.Process): Promise<void> {
-  if (await indexInThread()) return;
+export async function runHook(host: NodeJS.Process, loadWhole: () => Promise<typeof wholeHook>): Promise<void> {
   const [program = '', word = '', named = '', agent = '', cwd = ''] = host.argv.slice(1);
   const home = host.env['HOME'] ?? '';
   if (named === '' || home === '') return;
   const folder = path.resolve(named);
+  const env = readVariables(host);
   try {
-    if (word === SERVE) await serveHooks({ folder, home, program, first: { agent, cwd, env: readVariables(host) } });
-    else await answerOnce(host, { agent: word, folder, home, program });
+    if (word === SERVE) {
+      const { serve } = await loadWhole();
+      await serve({ folder, home, program, cache: host.env, first: { agent, cwd, env } });
+    } else await answerOnce(host, { agent: word, folder, home, env, loadWhole });
   } catch (error) {
     noteFailure(folder, `${word}: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -35,50 +37,59 @@ interface HookCall {
   readonly agent: string;
   readonly folder: string;
   readonly home: string;
-  readonly program: string;
+  readonly env: HintContext['env'];
+  readonly loadWhole: () => Promise<typeof wholeHook>;
 }
 
-async function answerOnce(host: NodeJS.Process, { agent, folder, home, program }: HookCall): Promise<void> {
-  const input = await readInput(host.stdin);
+async function answerOnce(host: NodeJS.Process, call: HookCall): Promise<void> {
+  const { agent, folder, home, env, loadWhole } = call;
+  // Streams take milliseconds to load.
+  const input = readFileSync(0, 'utf8');
   const problem = checkFolder(folder);
   if (problem !== undefined) throw new Error(problem);
-  const env = readVariables(host);
-  const served = await askResident(folder, { agent, input, env });
-  if (served !== undefined) {
-    host.stdout.write(served);
-    return;
-  }
+  const served = await askResident(call, input);
+  if (served !== undefined) return print(served);
   const prompt = readPrompt(input);
-  if (prompt === undefined || !AGENTS.some(({ id }) => id === agent)) return;
-  startResident(host, [program, SERVE, folder, agent, prompt.cwd]);
+  if (prompt === undefined) return;
+  const isTimeUp = (): boolean => host.uptime() * 1000 > DEADLINE_MS;
   const checkTime = (): void => {
-    if (host.uptime() * 1000 > DEADLINE_MS) throw new Error(`no answer within ${String(DEADLINE_MS)} ms`);
+    if (isTimeUp()) throw new Error(`no answer within ${String(DEADLINE_MS)} ms`);
   };
-  const { text, hint } = await openAnswers().answer({ agent, input, home, env, onFile: checkTime });
+  const kept = answerFromKept(keptFile(agent, { cwd: prompt.cwd, home, env }, { env: host.env, home }), prompt);
+  const whole = kept === undefined ? await loadWhole() : undefined;
+  if (whole?.isAgent(agent) === false) return;
+  // The script starts the resident process when this one has ended, so that the answer does not wait for it.
+  host.exitCode = START;
+  const answer = kept ?? (await whole?.answer({ agent, input, home, env, onFile: checkTime }));
   checkTime();
-  host.stdout.write(text);
-  if (hint !== undefined) keepHint(home, hint);
+  print(answer?.text ?? '');
+  if (answer?.hint !== undefined) keepHint(home, answer.hint);
 }
 
-function readVariables({ env }: NodeJS.Process): Readonly<Record<string, string | undefined>> {
+/** Undefined if the skills must be read: a change inside of a hinted SKILL.md shows only here. */
+function answerFromKept(file: string | undefined, prompt: Prompt): Answer | undefined {
+  const kept = readKept(file);
+  if (kept === undefined) return undefined;
+  const { index, frame, skillAt } = kept;
+  const isHintable = (position: number): boolean => skillAt(position) !== undefined;
+  const chosen = chooseHints({ request: prompt.text, index, isHintable }).flatMap(
+    ({ position }) => skillAt(position) ?? [],
+  );
+  const isCurrent = chosen.every(({ path: own, stamp }) => stamp !== undefined && stampOf(own) === stamp);
+  return isCurrent ? composeAnswer(frame, prompt, chosen) : undefined;
+}
+
+/** Standard output is a pipe of the shell or of the agent, with room for far more. */
+function print(text: string): void {
+  if (text !== '') writeSync(1, text);
+}
+
+function readVariables({ env }: NodeJS.Process): HintContext['env'] {
   return Object.fromEntries(HOOK_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
-async function readInput(stream: NodeJS.ReadStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** The answer of the resident process; undefined if none listens. For machines without curl. */
-async function askResident(
-  folder: string,
-  {
-    agent,
-    input,
-    env,
-  }: { readonly agent: string; readonly input: string; readonly env: Readonly<Record<string, string | undefined>> },
-): Promise<string | undefined> {
+async function askResident({ agent, folder, env }: HookCall, input: string): Promise<string | undefined> {
   const { socket } = hookFiles(folder);
   const stats = quietly(() => statSync(socket, { throwIfNoEntry: false }));
   if (stats?.isSocket() !== true || (process.getuid !== undefined && stats.uid !== process.getuid())) return undefined;
@@ -87,6 +98,7 @@ async function askResident(
       value === undefined ? [] : [[`x-${name.replaceAll('_', '-')}`, Buffer.from(value, 'utf8').toString('latin1')]],
     ),
   );
+  const { request } = await import('node:http');
   return new Promise((resolve, reject) => {
     const asking = request({ socketPath: socket, path: `/${agent}`, method: 'POST', headers, timeout: DEADLINE_MS });
     asking.on('timeout', () =>
@@ -104,10 +116,4 @@ async function askResident(
     });
     asking.end(input);
   });
-}
-
-function startResident(host: NodeJS.Process, words: readonly string[]): void {
-  const child = spawn(host.execPath, words, { detached: true, stdio: 'ignore', cwd: '/' });
-  child.on('error', (error) => noteFailure(words[2] ?? '', `the resident process does not start: ${error.message}`));
-  child.unref();
 }

@@ -5,7 +5,7 @@ import type { Surroundings } from '#core';
 import { buildSearchIndex, type SearchIndex } from '#skills';
 import { examineAgent, type AgentView } from '../agent-view.ts';
 import type { Agent } from '../agents/agent.ts';
-import { chooseHints, type HintSkill } from '../hints/choose-hints.ts';
+import { chooseHints } from '../hints/choose-hints.ts';
 import type { SkillFile } from '../skill-file.ts';
 
 export interface Judgement {
@@ -17,8 +17,9 @@ export interface Judgement {
 
 interface Judged {
   readonly view: AgentView;
-  readonly skills: readonly HintSkill[];
   readonly index: SearchIndex;
+  /** Their names, as in the index. */
+  readonly names: readonly string[];
   /** When each SKILL.md was written: an earlier request could not load it, or had another description. */
   readonly since: ReadonlyMap<string, number>;
 }
@@ -42,7 +43,8 @@ export function openJudge(surroundings: Surroundings) {
     const since = new Map(
       examined.skills.map(({ name, path }) => [name, statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity]),
     );
-    const judged = { view: examined.view, skills, index: buildSearchIndex(skills), since };
+    const names = skills.map(({ name }) => name);
+    const judged = { view: examined.view, names, index: buildSearchIndex(skills), since };
     const [oldest] = projects.keys();
     if (projects.size >= MAX_PROJECTS && oldest !== undefined) projects.delete(oldest);
     projects.set(key, judged);
@@ -54,13 +56,12 @@ export function openJudge(surroundings: Surroundings) {
       agent: Agent,
       { text, cwd, at }: { readonly text: string; readonly cwd: string; readonly at: number },
     ): Promise<Judgement> {
-      const { skills, index, since } = await view(agent, cwd);
+      const { names, index, since } = await view(agent, cwd);
       const request = text.slice(0, MAX_REQUEST_LENGTH);
       const isKnown = (name: string): boolean => (since.get(name) ?? Infinity) <= at;
-      const hits = new Set(
-        index.search(request, Math.max(1, skills.length)).map(({ position }) => skills[position]?.name),
-      );
-      const needed = chooseHints({ request, skills })[0]?.skill.name;
+      const hits = new Set(index.search(request, Math.max(1, names.length)).map(({ position }) => names[position]));
+      const [first] = chooseHints({ request, index });
+      const needed = first && names[first.position];
       return {
         ...(needed !== undefined && isKnown(needed) ? { needed } : {}),
         isUnrelated: (name) => isKnown(name) && !hits.has(name),

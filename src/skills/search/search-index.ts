@@ -45,7 +45,7 @@ export function buildSearchIndex(documents: readonly SearchDocument[]): SearchIn
 /** Opens an index written by `toBytes`. Returns `undefined` if the bytes are damaged or of another version: rebuild the index. */
 export function readSearchIndex(bytes: Uint8Array): SearchIndex | undefined {
   const data = readIndexBytes(bytes);
-  return data === undefined ? undefined : openIndex(data, openLexicon);
+  return data === undefined ? undefined : { ...openIndex(data, openLexicon), toBytes: () => bytes };
 }
 
 function openIndex(data: IndexData, open: () => Lexicon): SearchIndex {
@@ -375,9 +375,7 @@ function fitsTogether(data: IndexData): boolean {
 }
 
 function isPartition(offsets: Uint32Array, parts: number, length: number): boolean {
-  if (offsets.length !== parts + 1 || offsets[0] !== 0 || offsets[parts] !== length) return false;
-  for (let part = 0; part < parts; part += 1) if ((offsets[part] ?? 0) > (offsets[part + 1] ?? 0)) return false;
-  return true;
+  return offsets.length === parts + 1 && offsets[0] === 0 && offsets[parts] === length;
 }
 
 function asNumbers(section: Uint8Array | undefined): Uint32Array {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { chooseHints } from '../../../src/activation/hints/choose-hints.ts';
+import { buildSearchIndex } from '../../../src/skills/search/search-index.ts';
 import { CATALOG } from './catalog.ts';
 
 /** What users of coding agents type all day. No parameter was tuned on these; the bench uses them too. */
@@ -10,8 +11,17 @@ const GENERAL_PROMPTS = JSON.parse(
   readFileSync(new URL('general-prompts.json', import.meta.url), 'utf8'),
 ) as readonly string[];
 
-const namesFor = (request: string, isHintable?: (skill: { readonly name: string }) => boolean): readonly string[] =>
-  chooseHints({ request, skills: CATALOG, isHintable }).map(({ skill }) => skill.name);
+interface HintSkill {
+  readonly name: string;
+}
+
+const hint = (request: string, skills: Parameters<typeof buildSearchIndex>[0]) =>
+  chooseHints({ request, index: buildSearchIndex(skills) });
+const index = buildSearchIndex(CATALOG);
+const namesFor = (request: string, isHintable: (skill: HintSkill) => boolean = () => true): readonly string[] =>
+  chooseHints({ request, index, isHintable: (position) => isHintable(CATALOG[position] ?? expect.fail()) }).map(
+    ({ position }) => CATALOG[position]?.name ?? '',
+  );
 
 describe('requests that need a skill', () => {
   test.each([
@@ -44,7 +54,7 @@ describe('requests that need a skill', () => {
       description: `Reads invoices and receipts of country ${String(at)}.`,
     }));
     const skills = [...alike, ...CATALOG];
-    const hints = chooseHints({ request: 'read the invoices and receipts of country 7 into country 8', skills });
+    const hints = hint('read the invoices and receipts of country 7 into country 8', skills);
     expect(hints).toHaveLength(5);
     expect(hints.map(({ score }) => score)).toEqual(hints.map(({ score }) => score).toSorted((a, b) => b - a));
   });
@@ -74,11 +84,11 @@ describe('requests that need none', () => {
 
   test('a skill is not hinted for one common word, even if it is the only skill', () => {
     const skills = CATALOG.filter(({ name }) => name === 'code-review');
-    expect(chooseHints({ request: 'what changes before lunch?', skills })).toEqual([]);
+    expect(hint('what changes before lunch?', skills)).toEqual([]);
   });
 
   test('no skills, no hints', () => {
-    expect(chooseHints({ request: 'merge two pdf files', skills: [] })).toEqual([]);
+    expect(hint('merge two pdf files', [])).toEqual([]);
   });
 });
 
@@ -105,8 +115,9 @@ describe('hostile skills', () => {
       body: `${claims} `.repeat(50),
     };
     const skills = [...CATALOG, greedy];
+    const greedyIndex = buildSearchIndex(skills);
     const hinted = GENERAL_PROMPTS.filter((request) =>
-      chooseHints({ request, skills }).some(({ skill }) => skill === greedy),
+      chooseHints({ request, index: greedyIndex }).some(({ position }) => skills[position] === greedy),
     );
     expect(hinted).toEqual([]);
   });

@@ -1,0 +1,7 @@
+// Loaded by hook.ts, and the program of the thread that indexes bodies for it.
+import { wholeHook } from '#activation';
+
+export { wholeHook };
+
+// oxlint-disable-next-line typescript/no-floating-promises
+wholeHook.indexInThread();

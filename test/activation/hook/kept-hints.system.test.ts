@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { openAnswers } from '../../../src/activation/hook/answer-prompt.ts';
+import { readKept } from '../../../src/activation/hook/kept-hints.ts';
+import { PROJECT } from '../../files-below.ts';
+import { plainSkill, writeSkill } from '../odd-skills.ts';
+
+const NAME = 'brass-lantern-polish';
+const DESCRIPTION = 'Polishes brass lanterns. Use it when a lantern of brass has lost its shine.';
+const LONG_AGO = 1_700_000_000;
+
+let top: string;
+let home: string;
+let project: string;
+let skill: string;
+
+beforeEach(() => {
+  top = mkdtempSync(path.join(os.tmpdir(), 'kept-'));
+  [home, project] = [path.join(top, 'home'), path.join(top, 'project')];
+  skill = path.join(home, '.agent/skills', NAME);
+  mkdirSync(path.join(project, '.git'), { recursive: true });
+  mkdirSync(path.join(home, '.agent/activation'), { recursive: true, mode: 0o700 });
+  writeSkill(skill, plainSkill(NAME, DESCRIPTION));
+  for (let at = 0; at < 5; at += 1)
+    writeSkill(path.join(home, '.agent/skills', `other-${String(at)}`), plainSkill(`other-${String(at)}`));
+});
+afterEach(() => {
+  // The program starts a process for the next prompt, which fails but may write why.
+  rmSync(top, { recursive: true, force: true, maxRetries: 20 });
+});
+
+const prompt = (text: string): string => JSON.stringify({ session_id: 's', cwd: project, prompt: text });
+const POLISH = 'Polish the brass lantern, it lost its shine';
+
+/** What the resident process does after a prompt; returns its answer and the file that it keeps. */
+async function keep(): Promise<{ readonly text: string; readonly file: string }> {
+  const answers = openAnswers({ cache: {} });
+  // A change within the last two seconds may not show in the times of a folder, so nothing is kept until then.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 });
+  await answers.prepare('claude-code', { cwd: project, home, env: {} });
+  await answers.review();
+  vi.useRealTimers();
+  const { text } = await answers.answer({ agent: 'claude-code', input: prompt(POLISH), home, env: {} });
+  const cache = path.join(home, '.cache/skillwright');
+  return { text, file: path.join(cache, readdirSync(cache)[0] ?? '') };
+}
+
+/** What the program prints that a hook starts, without the part of it that reads skills. */
+async function run(input: string): Promise<string> {
+  const program = path.join(top, 'hook.cjs');
+  copyFileSync(path.join(PROJECT, 'dist/command/hook.js'), program);
+  const child = spawn(process.execPath, [program, 'claude-code', path.join(home, '.agent/activation')], {
+    env: { HOME: home },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stdin.end(input);
+  await new Promise((resolve) => child.on('close', resolve));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+describe('a hook where no process serves', () => {
+  test('answers from what the last process kept, until a hinted skill changes', async () => {
+    const { text, file } = await keep();
+    expect(text).toContain(`<skill name=\\"${NAME}\\"`);
+    expect(statSync(file).mode & 0o077).toBe(0);
+    // On a loaded machine Node alone may take longer than a hook waits.
+    await expect.poll(async () => run(prompt(POLISH)), { timeout: 60_000 }).toBe(text);
+    expect(await run(prompt('Tell me a joke'))).toBe('');
+    expect(await run(prompt(`/${NAME} now`))).toBe('');
+    writeSkill(skill, plainSkill(NAME, `${DESCRIPTION} Now.`));
+    expect(await run(prompt(POLISH))).toBe('');
+  });
+
+  test('answers nothing from a file that is damaged', async () => {
+    const { file } = await keep();
+    expect(readKept(file)?.index.size).toBe(6);
+    const bytes = readFileSync(file);
+    const flipped = (at: number): Buffer => {
+      const copy = Buffer.from(bytes);
+      copy[at] = (copy[at] ?? 0) ^ 0x10;
+      return copy;
+    };
+    const cut = [0, 5, 16, bytes.length >> 1, bytes.length - 1].map((length) => bytes.subarray(0, length));
+    const longer = Buffer.concat([bytes, Buffer.alloc(4)]);
+    for (const damaged of [...cut, ...[0, 4, 8, 12, 20, 200].map(flipped), longer, Buffer.alloc(bytes.length)]) {
+      writeFileSync(file, damaged);
+      expect(readKept(file)).toBeUndefined();
+    }
+    writeFileSync(file, bytes);
+    expect(readKept(file)?.index.size).toBe(6);
+  });
+
+  test.each([
+    ['a skill was added', () => writeSkill(path.join(home, '.agent/skills/new-one'), plainSkill('new-one'))],
+    ['a skill was removed', () => rmSync(skill, { recursive: true })],
+    ['trust changed', () => writeFileSync(path.join(home, '.agent/trust.json'), '{}')],
+    ['the agent reads another folder', () => writeSkill(path.join(project, '.claude/skills/own'), plainSkill('own'))],
+    [
+      'settings changed',
+      () => {
+        mkdirSync(path.join(home, '.claude'), { recursive: true });
+        writeFileSync(path.join(home, '.claude/settings.json'), '{}');
+      },
+    ],
+    ['a folder has other times', () => utimesSync(path.join(home, '.agent/skills'), LONG_AGO, LONG_AGO)],
+  ])('reads the skills again after %s', async (_, change) => {
+    const { file } = await keep();
+    change();
+    expect(readKept(file)).toBeUndefined();
+  });
+});
