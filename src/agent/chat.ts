@@ -11,7 +11,7 @@ import {
   type OfType,
   type buildLedger,
 } from '#core';
-import { undoObservations, type Run } from '#runtime';
+import { fileChanges, undoFiles, type Run } from '#runtime';
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { isPlanDone, startPlan } from './plan.ts';
 import { NOTHING_USED, mapBudget, wholeBudget } from './count-budget.ts';
@@ -20,6 +20,7 @@ import type { AgentOptions, AgentResult } from './agent-options.ts';
 import type { Opening } from './agent-parts.ts';
 import { skillsInUse, startConversation, withExchange, withRemark, type Conversation } from './conversation.ts';
 import { keepOutputs, type KeptOutputs } from './outputs.ts';
+import { compactConversation } from './request.ts';
 import { openClaim } from './resume/resume-gate.ts';
 import { loadedText } from './activation.ts';
 import { restoreSkills } from './resume/restore-skills.ts';
@@ -38,13 +39,14 @@ export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
 }
 
 export interface Undone {
+  /** The first of the removed messages. */
   readonly message: string;
-  /** The actions that were performed for it, without the answer. Actions of an earlier run are unknown. */
+  /** The actions that were performed for the removed messages, without the answer. Actions of an earlier run are unknown. */
   readonly actions: readonly PerformedAction[];
-  /** The files of the project that it had changed, and whether they were restored. */
-  readonly files: ReturnType<typeof undoObservations>;
+  /** The files of the project that they had changed, and whether they were restored. */
+  readonly files: ReturnType<typeof undoFiles>;
   readonly project?: string;
-  /** The earlier run that answered the message. Its files were not restored: see `runs undo`. */
+  /** The earlier run that answered a removed message. Its files were not restored: see `runs undo`. */
   readonly run?: string;
 }
 
@@ -52,6 +54,8 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
   /** Files of this machine to copy into the workspace for this message. */
   readonly files?: readonly string[];
+  /** Skills to load before the first model call for this message. */
+  readonly required?: readonly string[];
 }
 
 export interface PerformedAction {
@@ -76,10 +80,16 @@ export interface Chat {
   send(message: string, options?: SendOptions): Promise<AgentResult>;
   useModel(model: Model): void;
   /**
-   * Removes the last message and its answer from the conversation, and restores the files of the project that it changed. Returns
-   * undefined if nothing matches.
+   * Removes the last messages and their answers from the conversation, and restores the files of the project that they changed; a file
+   * that someone else changed is left alone. Returns undefined if there are not so many messages.
+   *
+   * @param count how many messages (default: 1)
    */
-  undo(): Undone | undefined;
+  undo(count?: number): Undone | undefined;
+  /** What the messages from one index to another (default: all) did to files of the project. Messages of an earlier run are unknown. */
+  changes(from?: number, to?: number): ReturnType<typeof fileChanges>;
+  /** Shortens the conversation now; loaded skills and the plan stay. Returns undefined if there is nothing to shorten. */
+  compact(): { readonly before: number; readonly after: number } | undefined;
   /** Ends all programs and closes the record. Further messages are rejected. */
   end(): Promise<void>;
 }
@@ -168,7 +178,7 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     return run;
   };
 
-  const work = async (message: string, { signal, files = [] }: SendOptions): Promise<AgentResult> => {
+  const work = async (message: string, { signal, files = [], required = [] }: SendOptions): Promise<AgentResult> => {
     const isFirst = run === undefined;
     const here = await begin(message);
     performed = [];
@@ -184,10 +194,13 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     // A message that fails before its first turn is part of the conversation as well.
     current = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
     const attached = isFirst ? [...(options.files ?? []), ...files] : files;
-    const asked = { ...options, model, request: message, files: attached, ...(isFirst ? {} : { required: [] }) };
+    const needed = [...(isFirst ? (options.required ?? []) : []), ...required];
+    const asked = { ...options, model, request: message, files: attached, required: needed };
     const stop = openStop(signal, budget.wallMs);
     try {
       tell(here, { type: 'message', text: message });
+      // Before the work, so that a message that fails can be undone too.
+      steps = [...steps, { before, actions: performed, observed }];
       if (plan !== undefined && isPlanDone(plan)) here.record({ type: 'plan', turn, plan: startPlan(message) });
       // Usage is counted over the whole run.
       const limits = mapBudget(budget, (amount, name) => usedBefore[name] + amount);
@@ -207,8 +220,6 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
       });
       const answer = await giveAnswer(end, here, state);
       current = { ...current, answer };
-      const actions = performed.filter(({ action }) => action.type !== 'final_answer');
-      steps = [...steps, { before, actions, observed }];
       tell(here, { type: 'answer', text: answer });
       return toAgentResult(here, {
         ...end,
@@ -260,27 +271,39 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
         if (condition === 'busy') condition = 'open';
       }
     },
-    undo() {
-      const step = steps.at(-1);
-      const last = messages.at(-1);
-      if (condition !== 'open' || step === undefined || last === undefined) return undefined;
+    undo(count = 1) {
+      const undone = count < 1 ? [] : steps.slice(-count);
+      const [first] = undone;
+      const message = messages.at(-count)?.message;
+      if (condition !== 'open' || first === undefined || undone.length < count || message === undefined)
+        return undefined;
       const project = run?.session.project;
-      const files = project === undefined ? [] : undoObservations(project, step.observed);
-      if (run === undefined) messages = messages.slice(0, -1);
+      const observations = undone.flatMap((step) => step.observed);
+      const files = project === undefined ? [] : undoFiles(project, fileChanges(observations));
+      if (run === undefined) messages = messages.slice(0, -count);
       else {
-        tell(run, { type: 'undo', files: files.map(({ path, result }) => ({ path, result })) });
+        // Each event lists all files, because a reader keeps the changes of those that were left alone.
+        const results = files.map(({ path, result }) => ({ path, result }));
+        for (const _ of undone) tell(run, { type: 'undo', files: results });
         // Instructions that left the conversation count as not loaded.
         if (run.session.settings.lifetime === 'session') run.session.compact({ ceiling: 0 });
       }
-      current = step.before;
-      steps = steps.slice(0, -1);
-      return {
-        message: last.message,
-        actions: step.actions,
-        files,
-        project,
-        run: step.run,
-      };
+      current = first.before;
+      steps = steps.slice(0, -count);
+      const actions = undone.flatMap((step) => step.actions).filter(({ action }) => action.type !== 'final_answer');
+      return { message, actions, files, project, run: undone.findLast((step) => step.run !== undefined)?.run };
+    },
+    changes: (from = 0, to = steps.length) => fileChanges(steps.slice(from, to).flatMap((step) => step.observed)),
+    compact() {
+      const { conversation, answer } = current;
+      if (condition !== 'open' || run === undefined || conversation === undefined) return undefined;
+      const room = { session: run.session, outputs, ceiling: budget.contextTokens };
+      const compacted = compactConversation(conversation, room);
+      if (compacted === undefined) return undefined;
+      const { before, after, dropped } = compacted;
+      run.record({ type: 'context-compact', before, after, dropped });
+      current = { conversation: compacted.conversation, answer };
+      return { before, after };
     },
     async end() {
       condition = 'ended';

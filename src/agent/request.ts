@@ -211,10 +211,28 @@ const STEPS: readonly Step[] = [
  */
 export function shortenConversation(conversation: Conversation, before: number, room: Room): Shortened | undefined {
   if (before <= room.tokens * FULL) return undefined;
+  return applySteps(conversation, before, { room, steps: STEPS, enough: room.tokens * ROOMY });
+}
+
+/** Shortens a conversation before it is full, by its older exchanges only. */
+export function compactConversation(
+  conversation: Conversation,
+  { session, outputs, ceiling }: Pick<RequestParts, 'session' | 'outputs'> & { readonly ceiling: number },
+): Shortened | undefined {
+  const carrySkills = (tokens: number): string => carriedSkills(session, tokens);
+  const room = { tokens: ceiling, stateTokens: 0, outputs, carrySkills };
+  return applySteps(conversation, conversation.whole.tokens, { room, steps: STEPS.slice(0, 2), enough: 0 });
+}
+
+function applySteps(
+  conversation: Conversation,
+  before: number,
+  { room, steps, enough }: { readonly room: Room; readonly steps: readonly Step[]; readonly enough: number },
+): Shortened | undefined {
   let shorter = conversation;
   let after = before;
   const dropped: string[] = [];
-  for (const step of STEPS) {
+  for (const step of steps) {
     const [next, what] = step(shorter, room);
     const tokens = next.whole.tokens + room.stateTokens;
     if (tokens < after) {
@@ -222,7 +240,7 @@ export function shortenConversation(conversation: Conversation, before: number, 
       shorter = next;
       after = tokens;
     }
-    if (after <= room.tokens * ROOMY) break;
+    if (after <= enough) break;
   }
   return dropped.length === 0 ? undefined : { conversation: shorter, before, after, dropped };
 }

@@ -31,7 +31,8 @@ export { explainPolicy } from './explain-policy.ts';
 
 // Recorded runs: repeat them, undo what they did.
 export { replayRun, skillProblems } from './replay/replay-run.ts';
-export { undoObservations, undoRun } from './undo-files.ts';
+export { fileChanges } from './recorded-changes.ts';
+export { undoFiles, undoRun } from './undo-files.ts';
 
 // Check skills and fix them.
 export { checkAndFix, findCheckTargets } from './check.ts';

@@ -2,21 +2,12 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import {
-  printable,
-  toRelativePath,
-  typedWord,
-  type Observation,
-  type Problem,
-  type RelativePath,
-  isProblem,
-} from '#core';
+import { printable, toRelativePath, typedWord, type Problem, type RelativePath, isProblem } from '#core';
 import { isRunId, projectOfRun, readRun, verifyChain, verifyRun, type ReadRun } from '#journal';
 import { moveBeneath, namesIn, readSealKey, removeLeftovers, sha256, writeBeneath } from '#platform';
 import { writeProtection } from '#policy';
 import { deleteFile, keepReplaced, readResolved, resolvePath, type previewWrite } from '#project';
 import {
-  fileChanges,
   recordedChanges,
   withInterrupted,
   type EarlierFile,
@@ -130,11 +121,6 @@ function removeKilledCopies(project: string, { changes, interrupted }: RecordedC
     if (folder === '.') removeLeftovers(project, '');
     else if (!isProblem(read)) removeLeftovers(project, read);
   }
-}
-
-/** Restores the files that these actions changed, and returns what became of each. */
-export function undoObservations(project: string, observations: Iterable<Observation>): readonly UndoneFile[] {
-  return undoFiles(project, fileChanges(observations));
 }
 
 /**

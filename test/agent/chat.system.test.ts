@@ -136,6 +136,51 @@ describe('a chat', () => {
     expect(chat.undo()).toBeUndefined();
   });
 
+  verifies('UNDO-1', 'goes back several messages at once, and the record knows of each', async () => {
+    const here = await world();
+    const write = (content: string): { calls: [string, object][] } => ({
+      calls: [['write_file', { path: 'made.txt', content }]],
+    });
+    const model = played([write('1'), { text: 'a' }, write('2'), { text: 'b' }, { text: 'c' }, { text: 'd' }]);
+    const chat = openChat({
+      runtime: here.runtime,
+      model,
+      run: { host: {}, approve: () => Promise.resolve({ verdict: 'yes', scope: 'once', by: 'callback' }) },
+    });
+    for (const message of ['one', 'two', 'three']) await chat.send(message);
+    expect([chat.changes(0, 1), chat.changes(2), chat.changes()]).toMatchObject([
+      [{ path: 'made.txt', before: undefined }],
+      [],
+      [{ path: 'made.txt', before: undefined }],
+    ]);
+    expect([chat.undo(4), chat.undo(0)]).toEqual([undefined, undefined]);
+    expect(chat.undo(2)).toMatchObject({ message: 'two', files: [{ path: 'made.txt', result: 'restored' }] });
+    expect(readFileSync(path.join(here.project, 'made.txt'), 'utf8')).toBe('1');
+    const { path: folder = '' } = await chat.send('other');
+    await chat.end();
+    expect(heard(model.requests.at(-1))).toEqual(expect.arrayContaining(['assistant: a', 'user: other']));
+    expect(saidIn(folder).map(({ message }) => message)).toEqual(['one', 'other']);
+    expect(recordedChanges(readRun(folder)).changes).toMatchObject([{ path: 'made.txt', before: undefined }]);
+  });
+
+  test('compact drops older exchanges and keeps loaded skills', async () => {
+    const long = 'word '.repeat(600);
+    const model = played([
+      { calls: [['load_skill', { skill: 'report' }]] },
+      ...Array.from({ length: 5 }, () => ({ text: long })),
+    ]);
+    const chat = chatIn(await world(), { model, run: { lifetime: 'session' } });
+    expect(chat.compact()).toBeUndefined();
+    for (const message of ['a', 'b', 'c', 'd']) await chat.send(message);
+    const { before = 0, after = 0 } = chat.compact() ?? {};
+    expect(after).toBeLessThan(before);
+    await chat.send('e');
+    await chat.end();
+    const text = heard(model.requests.at(-1)).join('\n');
+    expect(text).toContain('canary-report-body');
+    expect(text).toContain('the person said: a');
+  });
+
   verifies('UNDO-1', 'restores the files that a subagent changed, and runs undo knows of it', async () => {
     const here = await world({ deep: { fields: ['run-mode: subagent'], body: 'Write the file.' } });
     const file = path.join(here.project, 'made.txt');

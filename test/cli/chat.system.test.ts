@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -92,6 +92,13 @@ describe('from a pipe', () => {
     ])
       expect(out).toContain(text);
     expect(recorded(folder)).toEqual({ messages: [], status: 'intact', outcome: 'done' });
+  });
+
+  test('a line that begins with ! is a message, and runs nothing', async () => {
+    const folder = scratch();
+    const { status, out } = await piped(folder, RULES, '!touch made\n/rewind\n');
+    expect([status, out]).toEqual([0, expect.stringContaining('  1  "!touch made"\n')]);
+    expect(existsSync(path.join(folder, 'made'))).toBe(false);
   });
 
   test('--resume goes on with what was said, by id and with the last one, and again after that', async () => {
@@ -216,7 +223,7 @@ describe('at a terminal', needs('python3 with pty'), () => {
       keys('/he\t'),
       until('/help'),
       keys('\r'),
-      until('Tab completes commands'),
+      until('Tab completes all of these'),
       until('> '),
       keys('/csv-r\t'),
       until('/csv-report'),

@@ -52,7 +52,7 @@ const END = [{ until: '> ' }, { keys: '\u0004' }] as const;
 
 describe('at a terminal', needs('python3 with pty'), () => {
   verifies(
-    'POL-3',
+    ['POL-3', 'AGT-13'],
     'an edit of a tracked file is low risk: its diff is shown and one key answers, also together with Enter',
     async () => {
       const folder = project([edit('one', 'two'), 'Done.']);

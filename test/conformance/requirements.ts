@@ -21,7 +21,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'ACT-2': 'all of it',
   'ACT-3': 'all of it',
   'ACT-4': 'all of it',
-  'AGT-13': 'commands in the project, risk by loss, rewind',
   'DIST-3': 'all of it',
   'UI-2': 'the timeline, attempts',
 };

@@ -22,6 +22,12 @@ export function mentionedFiles(message: string, places: BaseFolders): readonly s
   return [...new Set(files)].filter((file) => !isInside(places.cwd, file));
 }
 
+/** The skills that a message mentions as `@NAME`. A file of the project with this name comes first. */
+export function mentionedSkills(message: string, names: readonly string[], { cwd }: BaseFolders): readonly string[] {
+  const found = [...message.matchAll(MENTION)].flatMap(([, , bare = '']) => bare.replace(/[.,;:!?)\]]+$/, ''));
+  return [...new Set(found)].filter((name) => names.includes(name) && !isFile(path.join(cwd, name)));
+}
+
 /** The mention that a pasted text stands for, if it is nothing but the absolute path of a file. */
 export function pastedMention(text: string, places: BaseFolders): string | undefined {
   const bare = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
@@ -49,6 +55,7 @@ const MOST = 100;
 export function completeMention(
   line: string,
   places: BaseFolders,
+  skills: readonly string[] = [],
 ): { readonly hits: readonly string[]; readonly of: string } {
   const [of = '', typed = ''] = /(?<=^|\s)@([^\s"]*)$/.exec(line) ?? [];
   if (of === '' || of.includes('\0')) return { hits: [], of };
@@ -58,7 +65,8 @@ export function completeMention(
     .filter(({ name }) => name.startsWith(start) && (start !== '' || !name.startsWith('.')) && !/[\s"]/.test(name))
     .filter(({ name }) => cleanText(name) === name && (start !== '' || name !== 'node_modules'))
     .map(({ name, isFolder }) => `@${folder}${name}${isFolder ? '/' : ' '}`);
-  return { hits: hits.toSorted().slice(0, MOST), of };
+  const named = skills.filter((name) => name.startsWith(typed)).map((name) => `@${name} `);
+  return { hits: [...new Set([...hits, ...named])].toSorted().slice(0, MOST), of };
 }
 
 function listEntries(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {

@@ -16,7 +16,8 @@ type Input =
   | { readonly type: 'end' };
 
 export interface ChatInput {
-  next(): Promise<Input>;
+  /** Reads a message. `text` is on the line already, for the user to change. */
+  next(text?: string): Promise<Input>;
   close(): void;
 }
 
@@ -38,12 +39,12 @@ export interface EditorOptions {
 export function openEditor(process: NodeJS.Process, options: EditorOptions): ChatInput {
   // The chat must still be recorded when the terminal is gone.
   process.stderr.on('error', () => undefined);
-  return { next: () => readMessage(process, options), close: () => undefined };
+  return { next: (text = '') => readMessage(process, options, toLine(text)), close: () => undefined };
 }
 
 const SHIFT_TAB = Buffer.from('\u001B[Z');
 
-function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions): Promise<Input> {
+function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions, text: string): Promise<Input> {
   const { prompt, turnMode, history, complete, mention, signal } = options;
   if (signal.aborted) return Promise.resolve({ type: 'end' });
   return new Promise((resolve) => {
@@ -70,9 +71,9 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
       }
       const typed = filter(decoder.write(bytes));
       // Several characters of one chunk would be appended to the line wherever the cursor is, without counting the rows that they fill.
-      const [text = ''] = /^\P{Cc}{2,}/u.exec(typed) ?? [];
-      if (text !== '') editor.write(text);
-      if (typed.length > text.length) keys.emit('data', typed.slice(text.length));
+      const [several = ''] = /^\P{Cc}{2,}/u.exec(typed) ?? [];
+      if (several !== '') editor.write(several);
+      if (typed.length > several.length) keys.emit('data', typed.slice(several.length));
     };
     const end = (): void => finish({ type: 'end' });
     let isOver = false;
@@ -95,6 +96,7 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
     setRawMode(stdin, true);
     stdin.on('data', onKeys).on('end', end).on('error', end).resume();
     editor.prompt();
+    if (text !== '') editor.write(text);
   });
 }
 

@@ -15,13 +15,16 @@ import { AGENT_FLAGS } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines } from './agent-model.ts';
 import { repeatedCommand } from './approval.ts';
 import { completeCommand, handleLine, type ChatCommandParts } from './chat-commands.ts';
-import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
+import { openSpending } from './chat-cost.ts';
+import { completeMention, mentionedFiles, mentionedSkills, pastedMention } from './chat-files.ts';
+import { runShellLine } from './chat-shell.ts';
 import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
 import { takeInterrupts, type Interrupts } from './interrupts.ts';
 import { MODE_LABELS } from './edit-mode.ts';
 import { openAgent, type OpenAgent } from './open-agent.ts';
 import { commandExecution } from './programs.ts';
 
+type SendOptions = NonNullable<Parameters<ReturnType<typeof openChat>['send']>[1]>;
 type EarlierChat = ReturnType<typeof findChat>;
 
 const flags = {
@@ -35,7 +38,7 @@ type ChatInvocation = Invocation<typeof flags>;
 export const command = defineCommand({
   usage: 'chat [--resume ID|last] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
   details: [
-    'Starts a conversation with an agent that uses skills; the whole chat is one recorded run. Budgets apply to each message. /help lists the commands: /skill-name arguments, /skills, /model, /plan, /cost, /undo, /quit.',
+    'Starts a conversation with an agent that uses skills; the whole chat is one recorded run. Budgets apply to each message. /help lists the commands, such as /skill-name arguments, /rewind, /diff, /cost and !command.',
     'Tab completes commands, skills and @files; a pasted or dropped file becomes @FILE. Ctrl-C stops the current work, not the chat; Ctrl-C twice on an empty line ends the chat. Pasted text is one message. If stdin is not a terminal, each line is a message.',
     'Keeps a history of your messages per project in the cache folder, except with --no-cache.',
     'Exit code: 0 after a chat at a terminal; otherwise that of the last message, as for skillwright run.',
@@ -69,8 +72,10 @@ export const command = defineCommand({
       showRest();
       return status;
     };
+    const spending = openSpending(runtime);
     const chat = openChat({
       ...agent.options,
+      run: { ...agent.options.run, sinks: [...(agent.options.run.sinks ?? []), spending.sink] },
       unapproved: 'continue',
       required: options.skill,
       files: options.in?.map((file) => path.resolve(surroundings.cwd, file)),
@@ -85,7 +90,15 @@ export const command = defineCommand({
         }
         return chosen.model.id;
       },
-      attach: async (message) => (isAtTerminal ? await askToAttach(mentionedFiles(message, surroundings), signal) : []),
+      attach: async (message) => ({
+        files: isAtTerminal ? await askToAttach(mentionedFiles(message, surroundings), signal) : [],
+        required: mentionedSkills(message, skillNames(runtime), surroundings),
+      }),
+      shell: isAtTerminal
+        ? (line, stop) => runShellLine(line, stop, { cwd: surroundings.cwd, env: process.env, terminal })
+        : undefined,
+      project: surroundings.cwd,
+      money: spending.lines,
       chat,
       runtime,
       terminal,
@@ -154,19 +167,25 @@ function openInput(
     complete: (line) =>
       line.startsWith('/') && !/\s/.test(line)
         ? { hits: completeCommand(line, runtime), of: line }
-        : completeMention(line, surroundings),
+        : completeMention(line, surroundings, skillNames(runtime)),
     mention: (pasted) => pastedMention(pasted, surroundings),
     signal,
   });
   return { input, remember: history.add };
 }
 
+function skillNames({ index }: Runtime): readonly string[] {
+  return index.skills.filter(({ controls }) => controls.userInvocable).map(({ name }) => name);
+}
+
 interface ChatLoopOptions extends ChatCommandParts {
   readonly input: ChatInput;
   readonly remember: (message: string) => void;
   readonly show: (result: AgentResult) => number;
-  /** The files that a message mentions and that the user attaches. */
-  readonly attach: (message: string) => Promise<readonly string[]>;
+  /** The files that a message mentions and that the user attaches, and the skills that it mentions. */
+  readonly attach: (message: string) => Promise<Required<Pick<SendOptions, 'files' | 'required'>>>;
+  /** Runs a command of the user and returns the note for the model; absent where lines come from a pipe. */
+  readonly shell: ((command: string, signal: AbortSignal) => Promise<string>) | undefined;
   readonly interrupts: () => Interrupts;
   readonly earlier: EarlierChat | undefined;
 }
@@ -190,11 +209,15 @@ async function runChat(parts: ChatLoopOptions): Promise<number> {
 }
 
 async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
-  const { input, terminal, remember } = parts;
+  const { input, terminal, remember, shell } = parts;
   let status: number = EXIT.done;
+  /** What the user ran since the last message. */
+  const notes: string[] = [];
+  let next = '';
   let wasInterrupted = false;
   while (true) {
-    const read = await input.next();
+    const read = await input.next(next);
+    next = '';
     if (read.type === 'end') return status;
     if (read.type === 'interrupt') {
       if (read.isEmpty && wasInterrupted) return status;
@@ -206,18 +229,32 @@ async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
     const message = read.text.trim();
     if (message === '') continue;
     remember(message);
+    if (shell !== undefined && message.startsWith('!')) {
+      if (message.length > 1) notes.push(await interruptible(parts, (signal) => shell(message.slice(1), signal)));
+      continue;
+    }
     const handled = await handleLine(message, parts);
     if (handled.type === 'quit') return status;
-    if (handled.type === 'said') terminal.out(handled.lines.map((line) => terminal.wrap(line, 9)));
-    else status = await answer(message, parts);
+    if (handled.type === 'said') {
+      terminal.out(handled.lines.map((line) => terminal.wrap(line, 9)));
+      ({ next = '' } = handled);
+      continue;
+    }
+    // The text after the name of a skill is its arguments, so notes wait for the next message.
+    const sent = message.startsWith('/') ? [message] : [message, ...notes.splice(0)];
+    status = await interruptible(parts, async (signal) => {
+      // A mention in the output of a command is not the user's.
+      const attached = await parts.attach(message);
+      return parts.show(await parts.chat.send(sent.join('\n\n'), { signal, ...attached }));
+    });
   }
 }
 
-async function answer(message: string, { chat, show, attach, interrupts }: ChatLoopOptions): Promise<number> {
-  const files = await attach(message);
+/** Ctrl-C during the act aborts its signal and does not end the chat. */
+async function interruptible<T>({ interrupts }: ChatLoopOptions, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, release } = interrupts();
   try {
-    return show(await chat.send(message, { signal, files }));
+    return await act(signal);
   } finally {
     release();
   }

@@ -1,14 +1,16 @@
 /** `runs undo`: restores the files of the project that a run changed. */
 import { isUtf8 } from 'node:buffer';
+import path from 'node:path';
 
 import { countText, diffLines, isProblem, printable, type Problem } from '#core';
-import { realPath } from '#platform';
+import { isPresent, realPath } from '#platform';
 import { readResolved, resolvePath } from '#project';
-import { undoRun as undoRecorded } from '#runtime';
+import { undoRun as undoRecorded, type fileChanges } from '#runtime';
 import type { Flag, Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
+type FileChange = ReturnType<typeof fileChanges>[number];
 type UndoneFiles = Exclude<ReturnType<typeof undoRecorded>, Problem>['files'];
 
 type UndoInvocation = Invocation<{ readonly 'dry-run': Flag & { readonly type: 'boolean' } }>;
@@ -69,17 +71,41 @@ function conflictLines(file: UndoneFiles[number], project: string | undefined): 
 
 const MAX_SHOWN_BYTES = 256 * 1024;
 const MAX_SHOWN_LINES = 40;
+const MAX_DIFF_LINES = 400;
 const MARKS = { same: ' ', removed: '-', added: '+' } as const;
 
 /** `-` are lines of the other author, `+` those that undo would write. */
 function differenceLines(yours: string | undefined, earlier: string | undefined): readonly string[] {
   if (yours === undefined || earlier === undefined) return [];
-  const lines = diffLines(yours, earlier).hunks.flatMap((hunk) => hunk.lines);
-  const left = lines.length - MAX_SHOWN_LINES;
+  return shownLines(diffLines(yours, earlier), MAX_SHOWN_LINES).map((line) => `    ${line}`);
+}
+
+function shownLines({ hunks }: ReturnType<typeof diffLines>, most: number): readonly string[] {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const left = lines.length - most;
   return [
-    ...lines.slice(0, MAX_SHOWN_LINES).map(({ kind, text }) => `    ${MARKS[kind]} ${printable(text)}`),
-    ...(left > 0 ? [`    … ${countText(left, 'more line')}`] : []),
+    ...lines.slice(0, most).map(({ kind, text }) => `${MARKS[kind]} ${printable(text)}`),
+    ...(left > 0 ? [`… ${countText(left, 'more line')}`] : []),
   ];
+}
+
+/** How a file differs now from what it was before a change; undefined if it is as before. */
+export function changeLines(
+  { path: file, before }: FileChange,
+  project: string,
+): { readonly title: string; readonly lines: readonly string[] } | undefined {
+  const earlier = before === undefined ? '' : before.kept === undefined ? undefined : textAt(project, before.kept);
+  const isThere = isPresent(path.join(project, file));
+  const now = isThere ? textAt(project, file) : '';
+  if (earlier === now && (before !== undefined) === isThere) return undefined;
+  const state = before === undefined ? ' (new)' : isThere ? '' : ' (deleted)';
+  if (earlier === undefined || now === undefined)
+    return { title: `${printable(file)}${state}: no text, or too large to compare`, lines: [] };
+  const diff = diffLines(earlier, now);
+  return {
+    title: `${printable(file)}${state} +${String(diff.added)} -${String(diff.removed)}`,
+    lines: shownLines(diff, MAX_DIFF_LINES),
+  };
 }
 
 /** Undefined for a file that is not a text, or too large to be shown. */
