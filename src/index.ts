@@ -31,7 +31,7 @@ export type {
 } from './library/conversation.ts';
 export type { LibraryProblem } from './library/problems.ts';
 export type { HintTexts } from './library/embedder-hints.ts';
-export type { AgentsTool, AnthropicRunnable, OpenAiRunnable, Shapes } from './library/shapes.ts';
+export type { AgentsTool, AnthropicRunnable, GenAiTool, OpenAiRunnable, Shapes } from './library/shapes.ts';
 export { planCatalog } from './skills/catalog/catalog.ts';
 export type { Catalog, CatalogItem, CatalogOptions } from './skills/catalog/catalog.ts';
 export type { CatalogFormat } from './core/catalog-layout.ts';

@@ -153,9 +153,9 @@ describe('the documentation', () => {
     expect(linkTarget('README.zh-CN.md', 'docs/zh/tutorials/team.md', paths)).toEqual({
       href: '/zh/tutorials/team.md',
     });
-    expect(linkTarget('docs/library.md', '../examples/openai.ts', paths)).toEqual({
-      href: '/source/examples/openai.ts.txt',
-      file: 'examples/openai.ts',
+    expect(linkTarget('docs/library.md', '../examples/own-loop.ts', paths)).toEqual({
+      href: '/source/examples/own-loop.ts.txt',
+      file: 'examples/own-loop.ts',
     });
     expect(() => linkTarget('docs/library.md', 'nothing.md', paths)).toThrow('docs/library.md: dead link nothing.md');
   });

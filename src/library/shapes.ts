@@ -2,7 +2,7 @@
  * The tools of a conversation in the shapes of other libraries, without importing those. Lists and schemas are fresh mutable copies, because
  * the types of those libraries are not readonly.
  */
-import { SkillError } from '#core';
+import { isObject, SkillError } from '#core';
 import type { SkillTools } from '#runtime';
 
 type Json = { type: 'object'; properties: Record<string, object>; required?: string[] };
@@ -11,6 +11,11 @@ type Json = { type: 'object'; properties: Record<string, object>; required?: str
 interface OpenAiCall {
   readonly id: string;
   readonly function?: { readonly name: string; readonly arguments: string };
+}
+
+/** An item of an answer, whose other members differ by vendor and version. Its name keeps them from being checked like options. */
+interface AnswerItem {
+  readonly type: string;
 }
 
 /** For the chat completions API, and for `runTools` of its client, which calls `function`. */
@@ -49,6 +54,20 @@ export type AgentsTool = {
 /** What the function `tool` of LangChain takes beside the function that runs it. */
 type LangChainFields = { name: string; description: string; schema: Json };
 
+/** What the class `FunctionTool` of the Agent Development Kit takes; its schemas have types that others cannot name. */
+// oxlint-disable-next-line typescript/no-explicit-any
+type AdkFields = { name: string; description: string; parameters: any; execute: (input: unknown) => Promise<string> };
+
+/** A callable tool of `@google/genai`, whose client runs the calls itself. */
+export type GenAiTool = {
+  tool: () => Promise<{
+    functionDeclarations: { name: string; description: string; parametersJsonSchema: Json }[];
+  }>;
+  callTool: (
+    calls: { id?: string; name?: string; args?: Record<string, unknown> }[],
+  ) => Promise<{ functionResponse: { id?: string; name: string; response: Record<string, unknown> } }[]>;
+};
+
 /** The schema is a schema of the AI SDK; version 5 knows its own by a symbol that other packages cannot name in a type. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type AiSdkTools = Record<string, Omit<SkillTools['aiSdk'][string], 'inputSchema'> & { inputSchema: any }>;
@@ -70,7 +89,7 @@ export interface Shapes {
     instructions: string;
     tools: SkillTools['openaiResponses'][number][];
     answer: (
-      output: readonly { readonly type: string }[],
+      output: readonly AnswerItem[],
     ) => Promise<{ type: 'function_call_output'; call_id: string; output: string }[]>;
   };
   /** For the messages API: `answer` runs the calls in the content and returns the content of the next message of the user. */
@@ -78,7 +97,7 @@ export interface Shapes {
     system: string;
     tools: AnthropicRunnable[];
     answer: (
-      content: readonly { readonly type: string }[],
+      content: readonly AnswerItem[],
     ) => Promise<{ type: 'tool_result'; tool_use_id: string; content: string; is_error: boolean }[]>;
   };
   /** For LangChain and LangGraph; pass the function `tool` of `@langchain/core/tools`. */
@@ -90,6 +109,10 @@ export interface Shapes {
   forAgents(): { instructions: string; tools: AgentsTool[] };
   /** For `new Agent` of Mastra. */
   forMastra(): { instructions: string; tools: AiSdkTools };
+  /** For `config` of `generateContent` of `@google/genai`, which runs the calls itself. */
+  forGenAI(): { systemInstruction: string; tools: GenAiTool[] };
+  /** For `new LlmAgent` of Google's Agent Development Kit; pass its class `FunctionTool`. */
+  forAdk<Tool>(FunctionTool: new (fields: AdkFields) => Tool): { instruction: string; tools: Tool[] };
 }
 
 export function buildShapes(skills: SkillTools): Shapes {
@@ -172,6 +195,35 @@ export function buildShapes(skills: SkillTools): Shapes {
           }),
         ),
     }),
+    forGenAI: () => ({
+      systemInstruction: instructions,
+      tools: [
+        {
+          tool: async () => ({
+            functionDeclarations: copies().map(({ schema, ...named }) => ({ ...named, parametersJsonSchema: schema })),
+          }),
+          callTool: (calls) =>
+            Promise.all(
+              calls.map(async ({ id, name = '', args = {} }) => {
+                const { text, isError } = await skills.call(name, args);
+                const response = isError ? { error: text } : { output: text };
+                return { functionResponse: { ...(id === undefined ? {} : { id }), name, response } };
+              }),
+            ),
+        },
+      ],
+    }),
+    forAdk: (FunctionTool) => ({
+      instruction: instructions,
+      tools: copies().map(
+        ({ schema, ...named }) =>
+          new FunctionTool({
+            ...named,
+            parameters: withCapitalTypes(schema),
+            execute: (input) => run(named.name, input),
+          }),
+      ),
+    }),
     forLangChain: (tool) => ({
       systemPrompt: instructions,
       tools: copies().map((fields) => tool((input: unknown) => run(fields.name, input), fields)),
@@ -193,19 +245,26 @@ export function buildShapes(skills: SkillTools): Shapes {
   };
 }
 
+/** The schemas of Google's interface write `OBJECT` for `object`. */
+function withCapitalTypes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withCapitalTypes);
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      key === 'type' && typeof value === 'string' ? value.toUpperCase() : withCapitalTypes(value),
+    ]),
+  );
+}
+
 interface FoundCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** The calls among the items of an answer, whose other members differ by vendor and version. */
-function callsOf(
-  items: readonly { readonly type: string }[],
-  type: string,
-  id: string,
-  input: string,
-): readonly FoundCall[] {
+/** The calls among the items of an answer. */
+function callsOf(items: readonly AnswerItem[], type: string, id: string, input: string): readonly FoundCall[] {
   return items
     .filter((item) => item.type === type)
     .map((item) => ({
