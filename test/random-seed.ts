@@ -4,5 +4,11 @@
  */
 import fc from 'fast-check';
 
+import { runs } from './property-runs.ts';
+
 const chosen = process.env['PROPERTY_SEED'] ?? '20261115';
-if (chosen !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(chosen) });
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  numRuns: runs(100),
+  ...(chosen === 'random' ? {} : { seed: Number(chosen) }),
+});
