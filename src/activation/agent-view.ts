@@ -60,7 +60,7 @@ export async function examineAgent(
   { surroundings, contextWindow, files = new Map(), onFile }: ViewOptions,
 ): Promise<ExaminedAgent> {
   const folders = readFolders(agent, surroundings);
-  const { settings, problems } = readSettings(agent, surroundings);
+  const { settings, blocked, problems } = readSettings(agent, surroundings);
   const found = await readSkills(agent, folders, { files, onFile });
   const { kept, left } = separate(agent, found, settings);
   const context: CatalogContext = {
@@ -81,6 +81,7 @@ export async function examineAgent(
       ...(hasProject && agent.projectTrust !== undefined
         ? [`the skills of the project are read only after you ${agent.projectTrust}`]
         : []),
+      ...(blocked === undefined ? [] : [`it runs no hooks, so skillwright activate has no effect: ${blocked}`]),
       ...problems,
       ...folders.flatMap((folder) => folder.problems),
     ],
@@ -90,21 +91,26 @@ export async function examineAgent(
 
 const MAX_SETTINGS = 5_000_000;
 
-function readSettings(
-  agent: Agent,
-  place: ViewOptions['surroundings'],
-): { readonly settings: Settings; readonly problems: readonly string[] } {
-  const settings: Readonly<Record<string, unknown>>[] = [];
+interface AgentSettings {
+  readonly settings: Settings;
+  /** Why the agent runs no hook of the user. */
+  readonly blocked: string | undefined;
+  readonly problems: readonly string[];
+}
+
+export function readSettings(agent: Agent, place: ViewOptions['surroundings']): AgentSettings {
+  const files: (Settings[number] | undefined)[] = agent.settings.map(() => undefined);
   const problems: string[] = [];
-  for (const named of agent.settings) {
+  for (const [at, named] of agent.settings.entries()) {
     const file = /^[~$/]/.test(named) ? expandFolder(named, place) : path.join(place.cwd, named);
     const read = file === undefined ? undefined : readTextFile(file, MAX_SETTINGS);
     if (file === undefined || read === undefined || read.type === 'absent') continue;
     const value = read.type === 'read' ? parseFile(file, read.text) : `cannot be read: ${read.reason}`;
     if (typeof value === 'string') problems.push(`${file} ${value}; what it hides is unknown`);
-    else settings.push(value);
+    else files[at] = value;
   }
-  return { settings, problems };
+  const settings = files.filter((one) => one !== undefined);
+  return { settings, blocked: agent.hook.blockedBy?.(files), problems };
 }
 
 /** The settings, or what is wrong with the file. */

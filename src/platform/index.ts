@@ -10,6 +10,7 @@ export {
   isInside,
   isPresent,
   namesIn,
+  realEntry,
   realPath,
   resolveWithHome,
   tryRealPath,

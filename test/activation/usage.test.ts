@@ -285,3 +285,22 @@ test('reads a transcript to which an agent is writing', async () => {
   const { agents } = await usageIn('pi', place);
   expect(agents.map(({ requests, damaged }) => ({ requests, damaged }))).toEqual([{ requests: 4, damaged: 1 }]);
 });
+
+test('counts a skill once for a request that loads it again', async () => {
+  const place = openPlace('pi');
+  for (const file of transcriptsOf(place.home)) {
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const calls = lines.flatMap((line) => /"type":"toolCall","id":"([^"]+)"/.exec(line)?.[1] ?? []);
+    const again = lines.flatMap((line) => {
+      const call = calls.find((id) => line.includes(id));
+      return call === undefined ? [line] : [line, line.replaceAll(call, `${call}-again`)];
+    });
+    writeFileSync(file, `${again.join('\n')}\n`);
+  }
+  const { skills } = await usageIn('pi', place);
+  expect(skills.map(({ name, fired }) => [name, fired])).toEqual([
+    ['csv-report', 1],
+    ['text-diff', 1],
+    ['slide-deck', 0],
+  ]);
+});

@@ -6,6 +6,7 @@ import { SkillError, invalidInput, type Surroundings } from '#core';
 import { openAgentFolders } from '#packs';
 import {
   packageFile,
+  isSystemError,
   makeFolders,
   quietly,
   readTextFile,
@@ -13,12 +14,14 @@ import {
   writeFileAtomically,
   writeTextFile,
 } from '#platform';
+import { readSettings } from '../agent-view.ts';
+import type { Agent } from '../agents/agent.ts';
 import { AGENTS } from '../agents/agents.ts';
 import { hintsFile } from '../hint-record.ts';
 import { checkFolder, hookFiles, hookFolder } from '../hook/hook-folder.ts';
 import { hookScript } from '../hook/hook-script.ts';
 import { readRecords, writeRecords } from './activation-record.ts';
-import { planChange, type AgentChange } from './plan-change.ts';
+import { isHooked, planChange, type AgentChange } from './plan-change.ts';
 
 interface ActivateOptions {
   readonly surroundings: Surroundings;
@@ -42,12 +45,14 @@ export function planActivation({ surroundings, agents, isRemoving }: ActivateOpt
   if (home === undefined) throw invalidInput('HOME is not set', 'a home folder', 'set HOME to your home folder');
   const folder = hookFolder(home);
   const records = readRecords(folder);
+  // Also where the record is missing, because the folder of the hook was deleted by hand.
+  const hasHook = (agent: Agent): boolean => isHooked(agent, { home, env });
   const named = new Set(agents);
   const used =
     named.size > 0
       ? named
       : isRemoving
-        ? new Set(records.map(({ agent }) => agent))
+        ? new Set([...records.map(({ agent }) => agent), ...AGENTS.filter(hasHook).map(({ id }) => id)])
         : openAgentFolders(surroundings).used();
   const chosen = AGENTS.filter(({ id }) => used.has(id));
   const changes = chosen.map((agent) => planChange(agent, { place: { home, env }, records, isRemoving }));
@@ -55,22 +60,39 @@ export function planActivation({ surroundings, agents, isRemoving }: ActivateOpt
     changes,
     remarks: isRemoving
       ? []
-      : chosen.flatMap(({ id, hook }) =>
-          hook.userTrust === undefined ? [] : [`${id} runs the hook only after you trust it: open ${hook.userTrust}`],
-        ),
+      : chosen.flatMap((agent) => {
+          const { id, hook } = agent;
+          const { blocked } = readSettings(agent, surroundings);
+          return [
+            ...(hook.userTrust === undefined
+              ? []
+              : [`${id} runs the hook only after you trust it: open ${hook.userTrust}`]),
+            ...(blocked === undefined ? [] : [`${id} runs no hooks: ${blocked}`]),
+          ];
+        }),
     apply: async () => {
       const good = changes.filter(({ problem }) => problem === undefined);
-      makeFolders(folder, 0o700);
-      chmodSync(folder, 0o700);
-      const problem = checkFolder(folder);
-      if (problem !== undefined) throw failed(folder, problem);
-      await withFileLock(hookFiles(folder).record, () => {
-        if (!isRemoving) writeScript(folder);
-        for (const change of good) applyChange(folder, change);
-      });
+      try {
+        await applyChanges(folder, good, isRemoving);
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        const file = error.path ?? folder;
+        throw failed(file, `${file} cannot be written (${error.code})`);
+      }
       if (readRecords(folder).length === 0) removeFolder(folder, home);
     },
   };
+}
+
+async function applyChanges(folder: string, changes: readonly AgentChange[], isRemoving: boolean): Promise<void> {
+  makeFolders(folder, 0o700);
+  if (lstatSync(folder).isDirectory()) chmodSync(folder, 0o700);
+  const problem = checkFolder(folder);
+  if (problem !== undefined) throw failed(folder, problem);
+  await withFileLock(hookFiles(folder).record, () => {
+    if (!isRemoving) writeScript(folder);
+    for (const change of changes) applyChange(folder, change);
+  });
 }
 
 function writeScript(folder: string): void {

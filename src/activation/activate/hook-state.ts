@@ -5,25 +5,26 @@ import { expandFolder, openAgentFolders } from '#packs';
 import { quietly, readTextFile } from '#platform';
 import { AGENTS } from '../agents/agents.ts';
 import type { Agent } from '../agents/agent.ts';
+import { readSettings } from '../agent-view.ts';
 import { checkFolder, hookFiles, hookFolder, readFailure } from '../hook/hook-folder.ts';
 import { readRecords } from './activation-record.ts';
 import { findHook } from './plan-change.ts';
 
 interface HookState {
   readonly agent: string;
-  readonly status: 'active' | 'off' | 'not-trusted' | 'broken';
+  readonly status: 'active' | 'blocked' | 'off' | 'not-trusted' | 'broken';
   readonly detail: string;
 }
 
 /** The state of the hook in each agent in use here, and why the last hook gave no answer, if one did not. */
 export function hookStates(surroundings: Surroundings): readonly HookState[] {
-  const { home, env } = surroundings;
+  const { home } = surroundings;
   if (home === undefined) return [];
   const folder = hookFolder(home);
   const used = openAgentFolders(surroundings).used();
   const records = readRecords(folder);
   return AGENTS.filter(({ id }) => used.has(id) || records.some(({ agent }) => agent === id)).map((agent) => {
-    const state = { agent: agent.id, ...stateOf(agent, { home, env, folder }) };
+    const state = { agent: agent.id, ...stateOf(agent, { ...surroundings, home, folder }) };
     const failure = state.status === 'off' ? undefined : readFailure(folder);
     if (failure?.text.startsWith(`${agent.id}: `) !== true) return state;
     const ago = durationText(Date.now() - failure.at.getTime());
@@ -34,12 +35,12 @@ export function hookStates(surroundings: Surroundings): readonly HookState[] {
   });
 }
 
-interface StateContext extends Pick<Surroundings, 'env'> {
+interface StateContext extends Pick<Surroundings, 'cwd' | 'env'> {
   readonly home: string;
   readonly folder: string;
 }
 
-function stateOf(agent: Agent, { home, env, folder }: StateContext): Omit<HookState, 'agent'> {
+function stateOf(agent: Agent, { cwd, home, env, folder }: StateContext): Omit<HookState, 'agent'> {
   const broken = (why: string): Omit<HookState, 'agent'> => ({
     status: 'broken',
     detail: `${why}; run skillwright activate --agent ${agent.id}`,
@@ -60,7 +61,10 @@ function stateOf(agent: Agent, { home, env, folder }: StateContext): Omit<HookSt
   if (quietly(() => statSync(program).isFile()) !== true) return broken(`${program} is missing`);
   if (agent.hook.userTrust !== undefined && !isTrusted(agent, { home, env }))
     return { status: 'not-trusted', detail: `it does not run before you trust it: open ${agent.hook.userTrust}` };
-  return { status: 'active', detail: 'active' };
+  const { blocked } = readSettings(agent, { cwd, home, env });
+  return blocked === undefined
+    ? { status: 'active', detail: 'active' }
+    : { status: 'blocked', detail: `it runs no hooks: ${blocked}` };
 }
 
 /** Codex records trust in config.toml below a key that starts with the path of the file of the hook. */

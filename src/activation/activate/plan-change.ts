@@ -47,6 +47,8 @@ export function planChange(
     ...none,
     problem: { code: 'input/invalid', message, hint },
   });
+  if (tryRealPath(target) === undefined && isPresent(target))
+    return refuse(`${target} is a link to a file that does not exist`, 'create that file, or remove the link');
   const home = realPath(place.home);
   const isElsewhere = !isInside(real, home) && isInside(path.resolve(target), path.resolve(place.home));
   if (isElsewhere)
@@ -88,6 +90,16 @@ export function findHook(agent: Agent, place: HookContext): 'no' | 'old' | 'yes'
   return own.length === 0 ? 'no' : own.includes(hookCommand(agent, place)) ? 'yes' : 'old';
 }
 
+/** Whether a file of the agent has a hook of ours, of any version. False for a file that cannot be parsed. */
+export function isHooked(agent: Agent, place: HookContext): boolean {
+  try {
+    return findHook(agent, place) !== 'no';
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
 /** The line that an agent gives to sh. The script is missing after a removal by hand; the prompt goes on. */
 function hookCommand(agent: Agent, place: HookContext): string {
   return `sh ${shellWord(hookFiles(hookFolder(place.home)).script)} ${agent.id} || :`;
@@ -116,25 +128,26 @@ function addTo(
   const base = { agent: agent.id, file: real, isNew: before === undefined, folders };
   if (hook.type === 'file') {
     const text = ownContent(hook, agent, place);
-    if (before === text) return { after: before, record };
+    if (before === text) return { after: before, record: record ?? { ...base, isNew: true, inserted: text } };
     const isKnown = record !== undefined && before === record.inserted;
     if (before !== undefined && !isKnown) throw new SyntaxError('it has other content than Skillwright writes');
     return { after: text, record: { ...base, ...(isKnown ? record : {}), inserted: text } };
   }
   const command = hookCommand(agent, place);
-  if (before !== undefined && hookCommands(before, hook.event).includes(command)) return { after: before, record };
+  if (before !== undefined && record !== undefined && hookCommands(before, hook.event).includes(command))
+    return { after: before, record };
   const clean = before === undefined ? undefined : removeFrom(agent, before, { place, record }).after;
   const { text, inserted } = addHookEntry(clean ?? '', { event: hook.event, command, timeout: hook.timeout });
   return { after: text, record: { ...base, isNew: clean === undefined, inserted } };
 }
 
 /** Cuts what was added. If the file was formatted again since, the entry goes and the rest stays as it is. */
-function removeFrom(agent: Agent, before: string | undefined, { record }: Known): Pick<AgentChange, 'after'> {
+function removeFrom(agent: Agent, before: string | undefined, { place, record }: Known): Pick<AgentChange, 'after'> {
   const { hook } = agent;
   if (before === undefined) return { after: undefined };
   if (record !== undefined && before === record.inserted && record.isNew) return { after: undefined };
   if (hook.type === 'file') {
-    if (record === undefined) return { after: before };
+    if (record === undefined) return { after: before === ownContent(hook, agent, place) ? undefined : before };
     throw new SyntaxError('it was edited after Skillwright wrote it; delete it yourself');
   }
   const parts = record === undefined ? [] : before.split(record.inserted);

@@ -34,6 +34,8 @@ type AgentHook = {
   readonly file: string;
   /** Whether the agent runs the hook only after the user trusted it, and where. */
   readonly userTrust?: string;
+  /** Why the agent runs no hook of the user, if so. Gets the settings files as `Agent.settings` names them, undefined for one without settings. */
+  readonly blockedBy?: (files: readonly (Settings[number] | undefined)[]) => string | undefined;
   /** The answer that adds `text` to the prompt. */
   readonly answer: (text: string) => unknown;
   /** The transcript of a session, for an agent that does not name it in the input of the hook. */

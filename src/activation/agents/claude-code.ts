@@ -7,6 +7,7 @@ import {
   joinTexts,
   listIn,
   objectIn,
+  skillReadBy,
   textIn,
   timeIn,
   type Row,
@@ -21,6 +22,11 @@ const WINDOW = 200_000;
 const CHARACTERS_PER_TOKEN = 4;
 const FRACTION = 0.01;
 const MAX_DESCRIPTION = 1536;
+/** Written by administrators. */
+const MANAGED =
+  process.platform === 'darwin'
+    ? '/Library/Application Support/ClaudeCode/managed-settings.json'
+    : '/etc/claude-code/managed-settings.json';
 
 /* oxlint-disable no-template-curly-in-string -- `${NAME:-path}` is the notation of folders. */
 export const CLAUDE_CODE: Agent = {
@@ -31,7 +37,12 @@ export const CLAUDE_CODE: Agent = {
     { path: '.claude/skills', isInParents: true, withHidden: true },
   ],
   sameName: 'first',
-  settings: ['${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json', '.claude/settings.json', '.claude/settings.local.json'],
+  settings: [
+    '${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json',
+    '.claude/settings.json',
+    '.claude/settings.local.json',
+    MANAGED,
+  ],
   readSkill(file) {
     const reading = readByRules(file, {
       invalidYaml: 'lines',
@@ -68,6 +79,13 @@ export const CLAUDE_CODE: Agent = {
     file: '${CLAUDE_CONFIG_DIR:-~/.claude}/settings.json',
     event: 'UserPromptSubmit',
     timeout: 2,
+    blockedBy(files) {
+      const managed = files.at(-1);
+      if (managed?.['disableAllHooks'] === true || managed?.['allowManagedHooksOnly'] === true)
+        return `${MANAGED} allows no hooks of users`;
+      const choice = files.map((one) => one?.['disableAllHooks']).findLast((one) => one !== undefined);
+      return choice === true ? 'disableAllHooks is true in its settings' : undefined;
+    },
     answer: answerEvent('UserPromptSubmit'),
   },
 };
@@ -164,8 +182,8 @@ function readLine(line: Row): readonly TranscriptEvent[] | undefined {
 
 function readAnswer({ id, model, usage, content }: Row): readonly TranscriptEvent[] {
   const calls = listIn(content).flatMap(({ type, name, input, id: call }): TranscriptEvent[] => {
-    const skill = objectIn(input)['skill'];
-    return type === 'tool_use' && name === 'Skill' && typeof skill === 'string' && typeof call === 'string'
+    const skill = name === 'Skill' ? textIn(objectIn(input)['skill']) : skillReadBy(name, input);
+    return type === 'tool_use' && skill !== undefined && typeof call === 'string'
       ? [{ type: 'call', id: call, skill }]
       : [];
   });

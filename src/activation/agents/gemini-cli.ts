@@ -1,7 +1,17 @@
 import { answerEvent, listAll, type Agent } from './agent.ts';
 import { isDisabledName } from './disabled-names.ts';
 import { readByRules } from './skill-rules.ts';
-import { countIn, joinTexts, listIn, objectIn, textIn, timeIn, type Row, type TranscriptEvent } from './transcript.ts';
+import {
+  countIn,
+  joinTexts,
+  listIn,
+  objectIn,
+  skillReadBy,
+  textIn,
+  timeIn,
+  type Row,
+  type TranscriptEvent,
+} from './transcript.ts';
 
 export const GEMINI_CLI: Agent = {
   id: 'gemini-cli',
@@ -56,8 +66,8 @@ function readLine(line: Row): readonly TranscriptEvent[] | undefined {
   }
   if (type !== 'gemini') return [];
   const loads = listIn(line['toolCalls']).flatMap(({ id: call, name, args, status, result }): TranscriptEvent[] => {
-    const skill = textIn(objectIn(args)['name']);
-    if (name !== 'activate_skill' || status !== 'success' || skill === undefined) return [];
+    const skill = name === 'activate_skill' ? textIn(objectIn(args)['name']) : skillReadBy(name, args);
+    if (status !== 'success' || skill === undefined) return [];
     const output = textIn(objectIn(listIn(result)[0], 'functionResponse', 'response')['output']) ?? '';
     const text = /<instructions>\n([\s\S]*)\n\s*<\/instructions>/.exec(output)?.[1];
     return [{ type: 'load', id: textIn(call) ?? id, skill, byUser: false, text }];

@@ -1,6 +1,15 @@
 import { byName, compareUnits, type Agent, type AgentSkill, type Catalog, type Shown } from './agent.ts';
 import { readByRules } from './skill-rules.ts';
-import { countIn, moneyIn, objectIn, textIn, timeIn, type Row, type TranscriptEvent } from './transcript.ts';
+import {
+  countIn,
+  moneyIn,
+  objectIn,
+  skillReadBy,
+  textIn,
+  timeIn,
+  type Row,
+  type TranscriptEvent,
+} from './transcript.ts';
 
 /** Entries with a description end before this; the first that does not fit ends them, even if a later one would fit. */
 const MAX_ENTRIES = 15_000;
@@ -119,6 +128,13 @@ function readLine({ type, data, id, timestamp }: Row): readonly TranscriptEvent[
     if (typeof name !== 'string' || typeof id !== 'string') return undefined;
     return [{ type: 'load', id, skill: name, text: textIn(content), byUser: trigger !== 'agent-invoked' }];
   }
+  if (type === 'tool.execution_start') {
+    const { toolCallId: call, toolName, arguments: input } = value;
+    const skill = skillReadBy(toolName, input);
+    return skill === undefined || typeof call !== 'string' ? [] : [{ type: 'call', id: call, skill }];
+  }
+  if (type === 'tool.execution_complete' && typeof value['toolCallId'] === 'string')
+    return [{ type: 'result', id: value['toolCallId'], ok: value['success'] === true }];
   if (type !== 'session.usage_record') return [];
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cost, model, modelProvider } = objectIn(
     value['usage'],

@@ -2,7 +2,16 @@ import { isObject } from '#core';
 import { byName, listAll, type Agent, type Settings } from './agent.ts';
 import { askScript } from './ask-script.ts';
 import { readByRules } from './skill-rules.ts';
-import { countIn, moneyIn, objectIn, textIn, timeIn, type Row, type TranscriptEvent } from './transcript.ts';
+import {
+  countIn,
+  moneyIn,
+  objectIn,
+  skillReadBy,
+  textIn,
+  timeIn,
+  type Row,
+  type TranscriptEvent,
+} from './transcript.ts';
 
 const sort = byName((a, b) => a.localeCompare(b));
 const EVERYWHERE = { depth: Number.POSITIVE_INFINITY, isInsideSkills: true, withHidden: true } as const;
@@ -107,8 +116,8 @@ function openReader(): (row: Row) => readonly TranscriptEvent[] | undefined {
 
 function readSkillCall({ tool, callID, state }: Row, session: string): readonly TranscriptEvent[] {
   const { status, input, output } = objectIn(state);
-  const skill = textIn(objectIn(input)['name']);
-  if (tool !== 'skill' || status !== 'completed' || skill === undefined || typeof callID !== 'string') return [];
+  const skill = tool === 'skill' ? textIn(objectIn(input)['name']) : skillReadBy(tool, input);
+  if (status !== 'completed' || skill === undefined || typeof callID !== 'string') return [];
   const text = /^<skill_content[^\n]*\n# Skill: [^\n]*\n\n([\s\S]*?)\n\nBase directory for this skill: /.exec(
     textIn(output) ?? '',
   )?.[1];

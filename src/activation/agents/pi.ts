@@ -7,7 +7,7 @@ import {
   listIn,
   moneyIn,
   objectIn,
-  skillOfPath,
+  skillReadBy,
   textIn,
   timeIn,
   type Row,
@@ -62,8 +62,7 @@ function readLine({ type, cwd, id, version, message, timestamp }: Row): readonly
     return [{ type: 'result', id: toolCallId, ok: isError === false, text: joinTexts(content) }];
   if (role !== 'assistant') return [];
   const calls = listIn(content).flatMap(({ type: kind, name, arguments: input, id: call }): TranscriptEvent[] => {
-    const skill =
-      kind === 'toolCall' && name === 'read' ? skillOfPath(textIn(objectIn(input)['path']) ?? '') : undefined;
+    const skill = kind === 'toolCall' ? skillReadBy(name, input) : undefined;
     return skill === undefined || typeof call !== 'string' ? [] : [{ type: 'call', id: call, skill }];
   });
   const { input, output, cacheRead, cacheWrite, cost } = objectIn(usage);

@@ -7,6 +7,7 @@ import {
   joinTexts,
   listIn,
   objectIn,
+  skillReadBy,
   textIn,
   timeIn,
   type Row,
@@ -78,8 +79,8 @@ function readLine(line: Row): readonly TranscriptEvent[] | undefined {
 function readAnswer({ model, usageMetadata, uuid }: Row, parts: readonly Row[]): readonly TranscriptEvent[] {
   const calls = parts.flatMap(({ functionCall }): TranscriptEvent[] => {
     const { id, name, args } = objectIn(functionCall);
-    const { skill } = objectIn(args);
-    return name === 'skill' && typeof id === 'string' && typeof skill === 'string' ? [{ type: 'call', id, skill }] : [];
+    const skill = name === 'skill' ? textIn(objectIn(args)['skill']) : skillReadBy(name, args);
+    return typeof id === 'string' && skill !== undefined ? [{ type: 'call', id, skill }] : [];
   });
   const { promptTokenCount, candidatesTokenCount, cachedContentTokenCount } = objectIn(usageMetadata);
   return [

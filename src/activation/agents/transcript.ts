@@ -109,6 +109,18 @@ export function afterIntroduction(text: string): string {
   return at === -1 ? text : text.slice(at + 2);
 }
 
+/** What agents call their tool that reads a file, and its parameter. */
+const READ_TOOLS = new Set(['Read', 'read', 'read_file', 'view']);
+const READ_PATHS = ['file_path', 'absolute_path', 'filePath', 'path'];
+
+/** The skill whose SKILL.md a tool call reads: a model may follow the path in a hint instead of calling the tool for skills. */
+export function skillReadBy(tool: unknown, input: unknown): string | undefined {
+  if (typeof tool !== 'string' || !READ_TOOLS.has(tool)) return undefined;
+  const file = READ_PATHS.map((name) => textIn(objectIn(input)[name])).find((one) => one !== undefined);
+  const skill = file === undefined ? '' : /([^\\/]+)[\\/]SKILL\.md$/.exec(file)?.[1];
+  return skill === '' ? undefined : skill;
+}
+
 const SKILL_FILE = /([^\s"'`;|&<>()=]+)[\\/]SKILL\.md\b/;
 
 /** The name of the skill whose SKILL.md a path or a command names. */

@@ -1,15 +1,14 @@
 /** Answers the hook of an agent: which skills to add to a prompt, if any. */
-import { statSync } from 'node:fs';
 
 import type { Surroundings } from '#core';
 import { expandFolder } from '#packs';
-import { isSystemError } from '#platform';
 import { buildSearchIndex, type SearchIndex } from '#skills';
 import { AGENTS } from '../agents/agents.ts';
 import type { Agent } from '../agents/agent.ts';
 import { chooseHints } from '../hints/choose-hints.ts';
 import { indexBodies } from './body-index.ts';
 import { composeAnswer, PLACEHOLDER, SILENCE, type Answer, type AnswerFrame } from './compose-answer.ts';
+import { stampOf } from './file-stamps.ts';
 import { readHintSource, type HintContext, type HintSource, type KnownFile } from './hint-source.ts';
 import { keptFile, writeKept } from './kept-hints.ts';
 import { readPrompt } from './prompt.ts';
@@ -46,6 +45,8 @@ interface KnownContext {
   readonly kept?: string | undefined;
 }
 
+/** Looking at the files of more skills takes too long for a prompt. */
+const MAX_CHECKED = 300;
 /** Places that are kept; a resident process would grow with each folder otherwise. */
 const MAX_PLACES = 8;
 const MAX_FILES = 20_000;
@@ -71,7 +72,7 @@ export function openAnswers({ indexer, cache }: AnswersOptions = {}): Answers {
   const open = async (agent: Agent, place: HintContext, onFile?: () => void): Promise<KnownContext> => {
     const key = JSON.stringify([agent.id, place]);
     const kept = places.get(key);
-    const known = kept?.source.isCurrent() === true ? kept : await read(agent, place, onFile);
+    const known = kept !== undefined && isCurrent(kept.source) ? kept : await read(agent, place, onFile);
     places.delete(key);
     places.set(key, known);
     const [oldest] = places.keys();
@@ -79,8 +80,8 @@ export function openAnswers({ indexer, cache }: AnswersOptions = {}): Answers {
     return known;
   };
   const reviewPlace = async (key: string, kept: KnownContext): Promise<void> => {
-    const isCurrent = kept.source.watched !== undefined && kept.source.isWhollyCurrent();
-    const known = isCurrent ? kept : await read(kept.agent, kept.place);
+    const isSame = kept.source.watched !== undefined && kept.source.isWhollyCurrent();
+    const known = isSame ? kept : await read(kept.agent, kept.place);
     // A prompt meanwhile has read it again.
     if (places.get(key) !== kept) return;
     places.set(key, known);
@@ -108,8 +109,8 @@ export function openAnswers({ indexer, cache }: AnswersOptions = {}): Answers {
       if (!skills.some(({ isCandidate }) => isCandidate)) return SILENCE;
       const chosen = chooseHints({ request: prompt.text, index, isHintable })
         .flatMap(({ position }) => skills[position] ?? [])
-        // A change inside of a SKILL.md is noticed by the review that follows, which is too late for this prompt.
-        .filter((skill) => isPresentFile(skill.path) && source.isTrusted(skill));
+        // Of many skills a change inside of a SKILL.md is noticed by the review that follows, which is too late for this prompt.
+        .filter((skill) => isUnchanged(skill) && source.isTrusted(skill));
       return composeAnswer(frameOf(agent, place), prompt, chosen);
     },
     async prepare(agentId, place) {
@@ -130,6 +131,10 @@ export function openAnswers({ indexer, cache }: AnswersOptions = {}): Answers {
   };
 }
 
+function isCurrent(source: HintSource): boolean {
+  return source.isCurrent() && (source.skills.length > MAX_CHECKED || source.isWhollyCurrent());
+}
+
 function frameOf({ id, hook }: Agent, place: HintContext): AnswerFrame {
   const own = hook.transcript?.(PLACEHOLDER);
   return {
@@ -147,11 +152,7 @@ function keep({ agent, place, source, plain }: KnownContext, env: Surroundings['
   writeKept(file, { index: plain, skills, watched, frame: frameOf(agent, place) });
 }
 
-function isPresentFile(file: string): boolean {
-  try {
-    return statSync(file).isFile();
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+function isUnchanged({ path: file, stamp }: HintSource['skills'][number]): boolean {
+  const now = stampOf(file);
+  return now !== undefined && (stamp === undefined || stamp === now);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expandFolder } from '#packs';
-import { fingerprintFiles, isSystemError, quietly, realPath, sha256 } from '#platform';
+import { fingerprintFiles, isSystemError, quietly, realEntry, realPath, sha256 } from '#platform';
 import { openTrust } from '#policy';
 import { findFrontmatter } from '#skills';
 import type { Agent, FolderRule } from '../agents/agent.ts';
@@ -171,8 +171,7 @@ function openOwnership(agent: Agent, place: HintContext): (file: string) => bool
   const trust = openTrust({ home: place.home, bind: 'digest' });
   return (file) => {
     // The folder in which it was found is resolved, not the skill: a link in a folder of the user was made by the user.
-    const top = path.dirname(path.dirname(file));
-    const real = path.join(realPath(top), path.basename(path.dirname(file)));
+    const real = realEntry(path.dirname(file));
     if (users.some((folder) => real.startsWith(folder))) return true;
     const head = headDigest(file);
     return head !== undefined && trust.isTrusted({ source: 'project', dir: path.dirname(file), head }).trusted;

@@ -49,10 +49,10 @@ export async function serveHooks({
   if (problem !== undefined) return note(problem);
   const { socket } = hookFiles(folder);
   const server = createServer({ requestTimeout: 5000 });
+  const answers = openAnswers({ indexer: packageFile('dist/command/hook-program.js'), cache });
   // Two hooks may start a process at once; the lock decides which one serves.
   const lock = await acquireLock(`${socket}.lock`, { timeoutMs: 5000 });
   if (lock === undefined) return;
-  const answers = openAnswers({ indexer: packageFile('dist/command/hook-program.js'), cache });
   try {
     if (await isServed(socket)) return;
     // Before it listens: hooks answer from what was kept meanwhile.

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { invalidInput, nearest, quoted, type Surroundings } from '#core';
 import { accepted, openAgentFolders, openShelf } from '#packs';
-import { realPath } from '#platform';
+import { realEntry, realPath } from '#platform';
 import { buildSearchIndex } from '#skills';
 import { AGENTS } from '../agents/agents.ts';
 import type { Agent, AgentSkill, Catalog } from '../agents/agent.ts';
@@ -124,11 +124,6 @@ function findAgent(id: string): Agent {
   const agent = AGENTS.find((one) => one.id === id);
   if (agent === undefined) throw invalidInput(`unknown agent: ${quoted(id)}`, AGENTS.map((one) => one.id).join(', '));
   return agent;
-}
-
-/** The entry with the links of its folder resolved, but not the entry itself. */
-function realEntry(entry: string): string {
-  return path.join(realPath(path.dirname(entry)), path.basename(entry));
 }
 
 function isCalled({ name, path: file }: AgentSkill, wanted: string): boolean {

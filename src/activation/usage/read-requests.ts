@@ -117,6 +117,8 @@ function openState(agent: string, file: Transcript, { counts, onRequest }: ReadO
     });
   };
   const load = ({ request }: OpenSession, id: string, { text, ...one }: Omit<Load, 'id'> & { text?: string }): void => {
+    // A model may read the file of a skill that it has loaded, and a long file in parts.
+    if ([...request.loads.values()].some((other) => other.skill === one.skill && other.id !== id)) return;
     // A session writes a load again when it is saved again.
     const before = request.loads.get(id);
     const digest = text === undefined ? before?.digest : bodyDigest(text);

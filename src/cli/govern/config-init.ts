@@ -20,6 +20,7 @@ import {
   makeFolders,
   parseToml,
   readTextFile,
+  realEntry,
   realPath,
   writeFileAtomically,
 } from '#platform';
@@ -79,8 +80,7 @@ export function writeConfig({ file, config }: InitialConfig): void {
 /** A cloned repository may have a link as its folder, such as to the user's own configuration. */
 function refuseElsewhere(file: string): void {
   const folder = path.dirname(file);
-  if (!isPresent(folder) || realPath(folder) === path.join(realPath(path.dirname(folder)), path.basename(folder)))
-    return;
+  if (!isPresent(folder) || realPath(folder) === realEntry(folder)) return;
   throw new SkillError({
     code: 'io/failed',
     message: `${JSON.stringify(folder)} is a link to another folder; nothing is written there`,

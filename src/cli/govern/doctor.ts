@@ -67,8 +67,8 @@ async function catalogFindings(surroundings: Surroundings): Promise<Examination[
 function hookFindings(surroundings: Surroundings): Examination['findings'] {
   return hookStates(surroundings).map(({ agent, status, detail }) => ({
     name: 'hook',
-    status: status === 'broken' || status === 'not-trusted' ? 'warning' : 'ok',
-    detail: `${agent}: ${{ active: '', off: 'off; ', 'not-trusted': 'not trusted; ', broken: 'broken; ' }[status]}${detail}`,
+    status: status === 'active' || status === 'off' ? 'ok' : 'warning',
+    detail: `${agent}: ${{ active: '', blocked: 'blocked; ', off: 'off; ', 'not-trusted': 'not trusted; ', broken: 'broken; ' }[status]}${detail}`,
   }));
 }
 

@@ -18,7 +18,7 @@ import {
 } from '#core';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { parseSkillMd } from '#skills';
-import { openConfined, sha256, pause, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
+import { openConfined, sha256, pause, realEntry, realPath, temporaryPrefix, type ConfinedDirectory } from '#platform';
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
 import { asRefusal, refused, type PackRefusal } from '../problems.ts';
 import { openWholeFile, refuseExisting } from '../whole-file.ts';
@@ -138,7 +138,7 @@ async function readSkill(dir: string, name: string, options: BuildPackOptions, b
 
 /** The pack, its signature, and temporary files of killed processes. */
 function ownFiles(out: string): (file: string) => boolean {
-  const place = path.join(realPath(path.dirname(path.resolve(out))), path.basename(out));
+  const place = realEntry(path.resolve(out));
   const names = [place, `${place}${SIGNATURE_SUFFIX}`];
   const left = names.map((name) => path.join(path.dirname(place), temporaryPrefix(name)));
   return (file) => names.includes(file) || (file.endsWith('.tmp') && left.some((start) => file.startsWith(start)));

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { userFolders } from '#runtime';
 import { collisionKey, isValidName, quoted, type Surroundings } from '#core';
-import { isPresent, isSystemError, namesIn, realPath, sha256, tryRealPath } from '#platform';
+import { isPresent, isSystemError, namesIn, realEntry, realPath, sha256, tryRealPath } from '#platform';
 import { userLinks } from '../agents/agents.ts';
 import { listLockedFolders, recordFolders } from '../agents/lock-places.ts';
 import { folderInLock } from '../agents/place-targets.ts';
@@ -124,11 +124,6 @@ export function planMoves(entries: readonly string[], options: PlanOptions): Mov
 export function lockedRoots({ surroundings }: Pick<PlanOptions, 'surroundings'>): readonly string[] {
   const roots = userFolders(surroundings.home).filter((root) => isPresent(path.join(root, LOCK_FILE_NAME)));
   return [...new Set(roots.map(realPath))];
-}
-
-/** The entry with the links of its folder resolved, but not the entry itself. */
-function realEntry(entry: string): string {
-  return path.join(realPath(path.dirname(entry)), path.basename(entry));
 }
 
 function whyNotMovable(entry: string, shelf: string): string | undefined {

@@ -9,6 +9,11 @@ export function realPath(file: string): string {
   return tryRealPath(file) ?? path.resolve(file);
 }
 
+/** The entry with the links of its folder resolved, but not the entry itself. */
+export function realEntry(entry: string): string {
+  return path.join(realPath(path.dirname(entry)), path.basename(entry));
+}
+
 /** The path with every link resolved; `undefined` if a part is missing, loops or is not accessible. */
 export function tryRealPath(file: string): string | undefined {
   // Most paths asked for do not exist, and a thrown error takes ten times as long as `lstat`.

@@ -125,3 +125,13 @@ describe('a hook where no process serves', () => {
     expect(readKept(file)).toBeUndefined();
   });
 });
+
+test('the first prompt after an edit of a skill gets it as it is', async () => {
+  const answers = openAnswers();
+  const ask = async (text: string): Promise<string> =>
+    (await answers.answer({ agent: 'claude-code', input: prompt(text), home, env: {} })).text;
+  expect(await ask(POLISH)).toContain('Polishes brass lanterns.');
+  writeSkill(skill, plainSkill(NAME, 'Bakes sourdough bread. Use it when a dough of sourdough is ready.'));
+  expect(await ask(POLISH)).not.toContain('Polishes');
+  expect(await ask('The sourdough is ready, bake the bread')).toContain('Bakes sourdough bread.');
+});
