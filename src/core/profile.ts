@@ -46,6 +46,8 @@ export interface Profile {
   readonly sameNames?: 'first-path' | 'folder';
   /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
   readonly tolerates?: readonly Diagnostic['code'][];
+  /** Every write to the project is of high risk, so that `--yes` approves none (default: edits that git can undo are of low risk). */
+  readonly writesAreHighRisk?: true;
   /** How a model acts unless the caller says: by tool calls (default) or by structured actions in its text. */
   readonly protocol?: 'tools' | 'actions';
   /** Where `install` and `new` put skills, relative to the project or the home folder (default: `.agents/skills`). `user` is scanned too. */

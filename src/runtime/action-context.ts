@@ -37,6 +37,8 @@ export interface HostAccess {
   readonly project: string;
   readonly hasNetwork: boolean;
   readonly closed: ClosedFolders;
+  /** The risk of a write does not depend on whether git can undo it. */
+  readonly writesAreHighRisk?: boolean | undefined;
 }
 
 /** The servers of a session, with what they need from it. */

@@ -85,7 +85,7 @@ function fileProblem(action: Action, skill: SkillEntry | undefined): ActionProbl
 function workspaceAccess(
   action: ActionOfKind<'host'>,
   execution: Execution | undefined,
-): Pick<HostAccess, 'project' | 'closed'> | undefined {
+): Omit<HostAccess, 'hasNetwork'> | undefined {
   if (execution === undefined || action.type === 'network_request' || !isWorkspacePath(action.path)) return undefined;
   return { project: execution.project, closed: { refusal: () => undefined } };
 }
@@ -96,7 +96,7 @@ function isWorkspacePath(path: string): boolean {
 
 async function findPath(
   action: ActionOfKind<'host'>,
-  { project, closed }: Pick<HostAccess, 'project' | 'closed'>,
+  { project, closed, writesAreHighRisk = false }: Omit<HostAccess, 'hasNetwork'>,
   context: ActionContext,
 ): Promise<ActionTarget | ActionProblem> {
   if (action.type === 'network_request') return {};
@@ -118,7 +118,8 @@ async function findPath(
   const refusal = isHidden ? closed.refusal(placed, active) : undefined;
   if (refusal !== undefined) return refusal;
   const isIgnored = isReading && action.type !== 'list_dir' && (await isIgnoredFile(placed));
-  const isUndoable = (action.type === 'write_file' || action.type === 'edit_file') && (await isUndoableFile(placed));
+  const isEdit = (action.type === 'write_file' || action.type === 'edit_file') && !writesAreHighRisk;
+  const isUndoable = isEdit && (await isUndoableFile(placed));
   return { path: placed, ...(isIgnored ? { isIgnored } : {}), ...(isUndoable ? { isUndoable } : {}) };
 }
 

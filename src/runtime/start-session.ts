@@ -18,6 +18,7 @@ import {
   type SessionState,
   namedIsolation,
   type VocabularyName,
+  type Profile,
 } from '#core';
 import type { Catalog, SkillIndex, planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy, type SessionPolicy } from '#policy';
@@ -175,7 +176,7 @@ export async function startSession(source: SessionSource, options: SessionOption
       : await (
           await import('./execution/open-programs.ts')
         ).openPrograms({ ...source, index }, options.execution, { parent: options.parent, servers });
-  const host = options.host === undefined ? undefined : hostAccess(source, options.host);
+  const host = options.host === undefined ? undefined : hostAccess(source, options.host, profile);
   const known = { ...buildOffer(index, settings, execution, host), keepsTools: options.keepsTools };
   const offer: Offer = known.skills.length > 0 ? known : { ...known, emptyReason: await source.explainEmpty() };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
@@ -241,9 +242,11 @@ async function withServers(
 function hostAccess(
   { config, index, project: folder, otherRoots }: SessionSource,
   { project = folder, network = true }: NonNullable<SessionOptions['host']>,
+  { writesAreHighRisk }: Profile,
 ): HostAccess {
   const records = [runsDirectory(folder, config.runs?.directory), `${project}/.agent/runs`, `${project}/.agent/evals`];
-  return { project, hasNetwork: network === true, closed: openClosedFolders({ index, project, records, otherRoots }) };
+  const closed = openClosedFolders({ index, project, records, otherRoots });
+  return { project, hasNetwork: network === true, closed, writesAreHighRisk };
 }
 
 /** Performs one action outside of a session: nothing remembers or records it. */

@@ -95,6 +95,7 @@ export const PROFILES = {
       'body/hidden-characters',
     ],
     rootIsNoSkill: true,
+    writesAreHighRisk: true,
     protocol: 'actions',
     projectFolders: ['.agent/skills'],
     installFolder: { project: '.agent/skills', user: '.agent/skills' },

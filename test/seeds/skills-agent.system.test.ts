@@ -1,4 +1,5 @@
 /** The parts of the skills-agent designs that start programs or install packs. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
@@ -177,6 +178,28 @@ test('a case with input, expected and constraints passes by its skills, steps an
       ['no-skill', 'skills.only passed'],
     ],
   );
+});
+
+test('a write is of high risk in a repository too, and no flag that answers for edits approves it', async () => {
+  const project = scratch();
+  const file = path.join(project, 'a.txt');
+  writeFileSync(file, 'one\n');
+  for (const words of [['init'], ['add', 'a.txt']])
+    execFileSync('git', words, { cwd: project, stdio: 'ignore', env: { ...process.env, HOME: project } });
+  const turns = [
+    { type: 'write_file', path: 'a.txt', content: 'two\n' },
+    { type: 'final_answer', answer: 'ok' },
+  ];
+  writeFileSync(path.join(project, 'turns.json'), JSON.stringify({ turns }));
+  const run = (...words: readonly string[]): ReturnType<typeof runCli> =>
+    runCli(project, ['run', 'x', '--model', 'scripted:turns.json', '--executor', 'none', ...words]);
+  for (const answer of [['--yes'], ['--accept', 'edits'], ['--project', 'write', '--yes']]) {
+    const { status, err } = await run('--vocabulary', 'skills-agent', ...answer);
+    expect([status, /write_file a\.txt .*high risk/.test(err), readFileSync(file, 'utf8')]).toEqual([3, true, 'one\n']);
+  }
+  mkdirSync(path.join(project, '.agent'), { recursive: true });
+  writeFileSync(path.join(project, '.agent/config.json'), '{"vocabulary": "skills-agent"}');
+  expect([(await run('--yes')).status, readFileSync(file, 'utf8')]).toEqual([3, 'one\n']);
 });
 
 describe('packs by the design', () => {

@@ -71,7 +71,9 @@ export async function openAgent(
   const untrusted = await askForTrust(invocation, runtime);
   if (terminal.isJson && !isOneValue && untrusted.length > 0) terminal.out(lineJson({ untrusted }));
   const chosen = await announce(invocation, runtime);
-  if (!isAttended() && flags.defer !== true) terminal.remark(terminal.wrap(refusedAhead(flags), 2));
+  // Where the system takes each write for high risk, no flag answers for one.
+  const asksForEdits = runtime.profile.writesAreHighRisk === true;
+  if (!isAttended() && flags.defer !== true) terminal.remark(terminal.wrap(refusedAhead(flags, asksForEdits), 2));
   const display = displayFor(flags, terminal, isOneValue);
   const refusals = openRefusalWatch();
   const connections = new Set<string>();
@@ -84,7 +86,7 @@ export async function openAgent(
     },
   ];
   const deliver = (run: Run): Promise<Delivery> => deliverOutputs(run, invocation);
-  const mode = openEditMode(flags);
+  const mode = openEditMode(asksForEdits ? {} : flags);
   const run = { host: {}, approve: openApprover(invocation, mode), sinks, servers };
   const isContinued = isAttended() || flags.defer === true || flags['keep-going'] === true;
   return {
@@ -142,10 +144,12 @@ export async function openAgent(
 }
 
 /** Said before the first action where no person can be asked. */
-function refusedAhead({ yes, accept, auto }: AgentInvocation['flags']): string {
+function refusedAhead({ yes, accept, auto }: AgentInvocation['flags'], asksForEdits: boolean): string {
   const approved = [
-    ...(yes === true ? ['--yes approves programs and edits of files that git tracks'] : []),
-    ...(yes !== true && accept !== undefined ? ['--accept edits approves edits of files that git tracks'] : []),
+    ...(yes === true ? [`--yes approves programs${asksForEdits ? '' : ' and edits of files that git tracks'}`] : []),
+    ...(yes !== true && accept !== undefined && !asksForEdits
+      ? ['--accept edits approves edits of files that git tracks']
+      : []),
     ...(yes !== true && auto === true ? ['--auto approves contained programs'] : []),
   ];
   const rest =

@@ -303,6 +303,7 @@ export function narrowProfile(
     ...chosen,
     offersPrograms: own.offersPrograms && chosen.offersPrograms,
     loadsPerTurn: own.loadsPerTurn === undefined ? undefined : chosen.loadsPerTurn,
+    writesAreHighRisk: own.writesAreHighRisk ?? chosen.writesAreHighRisk,
     unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
     tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
     installFolder: chosen.installFolder && {

@@ -236,6 +236,7 @@ O8.18 a withdrawn streamed answer has an event
 # test/policy/policy.test.ts: each tool has its risk, and the risk decides where no rule speaks
 O9.1 read_file, list_dir, grep are low risk
 O9.2 run_script is medium risk
+# test/seeds/skills-agent.system.test.ts: a write is of high risk in a repository too, and no flag that answers for edits approves it
 O9.3 write_file, network_request, delete_file are high risk
 # test/tools/actions.test.ts: the tools on files and servers are offered where the session opened them
 O9.4 the tools exist under these names
