@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { API, SignatureKind, SymbolFlags, TypeFlags } from 'typescript/unstable/sync';
 
 /** Names of types that a caller writes for one call. */
-const OPTIONS = /(?:Options|Settings|Limits|Choice|ScriptedTurn|ScriptedToolCall|Expectation)$|^__type$/;
+const OPTIONS =
+  /(?:Options|Settings|Limits|Choice|SessionPolicy|HintTexts|ScriptedTurn|ScriptedToolCall|Expectation)$|^__type$/;
 const DERIVED = new Set(['Omit', 'Partial', 'Pick', 'Readonly', 'Required']);
 const INSTANCES = new Set(['AbortSignal', 'Date', 'Map', 'ReadonlyMap', 'ReadonlySet', 'Set', 'URL', 'Uint8Array']);
 /** Unions of more strings than these are long lists of codes, which are not repeated in every entry point. */
@@ -99,7 +100,8 @@ function describeDoor(file, checker) {
   }
 
   function describeObject(type, depth) {
-    if (checker.getSignaturesOfType(type, SignatureKind.Call).length > 0) return 'function';
+    const kinds = [SignatureKind.Call, SignatureKind.Construct];
+    if (kinds.some((kind) => checker.getSignaturesOfType(type, kind).length > 0)) return 'function';
     if (checker.isArrayType(type)) return { list: describe(checker.getTypeArguments(type)[0], depth) };
     if (checker.isTupleType(type)) return { list: 'any' };
     const symbol = type.getSymbol();

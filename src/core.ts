@@ -11,7 +11,14 @@ export { DIAGNOSTIC_RULES } from './core/diagnostic-codes.ts';
 export type { DiagnosticCode, Severity } from './core/diagnostic-codes.ts';
 export type { Diagnostic, Edit, Mode } from './core/diagnostic.ts';
 export { memorySkills } from './library/skill-source.ts';
-export type { MemorySkill, SkillSource, SourceFile, SourceSkill } from './library/skill-source.ts';
+export type {
+  MemorySkill,
+  MemorySource,
+  SkillSource,
+  SourceFile,
+  SourceOptions,
+  SourceSkill,
+} from './library/skill-source.ts';
 export { applyEdits } from './skills/format/fix.ts';
 export { newSkillFiles } from './skills/format/new-skill.ts';
 export { localLinks } from './skills/format/markdown-links.ts';

@@ -19,7 +19,14 @@ export type { Access } from './policy/access.ts';
 export type { Decision } from './core/access.ts';
 export type { ApprovalAnswer, ApprovalReply, ApprovalRequest, Approve } from './core/approval.ts';
 export { memorySkills } from './library/skill-source.ts';
-export type { MemorySkill, SkillSource, SourceFile, SourceSkill } from './library/skill-source.ts';
+export type {
+  MemorySkill,
+  MemorySource,
+  SkillSource,
+  SourceFile,
+  SourceOptions,
+  SourceSkill,
+} from './library/skill-source.ts';
 export { openSkills } from './library/open-skills.ts';
 export type { ExecuteOptions, OpenSkillsOptions, SkillLibrary } from './library/open-skills.ts';
 export type {

@@ -100,3 +100,15 @@ test('a turn of a scripted model with an unknown member is refused, at any depth
   const whole = { text: 'x', toolCalls: [call], expect: { matches: /x/u, contains: ['x'] }, error: new Error('x') };
   expect(openScripted([whole])).toMatchObject({ id: 'scripted' });
 });
+
+test('a misspelled option of openSkills names the one that was meant', async () => {
+  const { openSkills } = await import(entries.find(([door]) => door === '.')?.[1] ?? '');
+  const hintOf = async (options: object): Promise<string> =>
+    openSkills({ from: folder, ...options }).then(String, (error: { readonly hint: string }) => error.hint);
+  expect(await hintOf({ vocabluary: 'trpc' })).toContain('did you mean vocabulary?');
+  expect(await hintOf({ execute: { aprove: () => true } })).toContain('did you mean approve?');
+  expect(await hintOf({ policy: { denny: ['x'] } })).toContain('did you mean deny?');
+  expect(await hintOf({ hints: { 'polcy/denied': 'x' } })).toContain('did you mean policy/denied');
+  expect(await hintOf({ catalog: { buget: 5 } })).toContain('did you mean budget?');
+  expect(await hintOf({ config: { skil_visibility: {} } })).toContain('did you mean skill_visibility?');
+});

@@ -66,7 +66,7 @@ export interface ConversationParts {
   readonly onOutput: ((output: ProgramOutput) => void) | undefined;
   readonly approve: AnswerQuestion | undefined;
   /** Reads what an action needs from a source, before it is performed. */
-  readonly prepare: (action: Action) => Promise<ActionProblem | undefined>;
+  readonly prepare: (action: Action, signal?: AbortSignal) => Promise<ActionProblem | undefined>;
   readonly onClose: () => void;
 }
 
@@ -90,7 +90,7 @@ export async function startConversation(parts: ConversationParts): Promise<Conve
   let isClosed = false;
   const skills = buildSkillTools(session, runtime, async (action, options) => {
     if (isClosed) return actionFailed(action.type, failure('run/ended', 'this conversation is closed'));
-    const problem = await prepare(action);
+    const problem = await prepare(action, options?.signal);
     if (problem !== undefined) return session.fail(actionFailed(action.type, problem));
     return forEmbedder(await session.perform(action, options), hints);
   });

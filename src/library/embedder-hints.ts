@@ -1,7 +1,7 @@
 import { failure, type ActionFailed, type ActionProblem, type Observation } from '#core';
 
 /** Replaces what a model is told to do next, by the code of the failure. */
-export type HintTexts = Readonly<Partial<Record<ActionProblem['code'], string>>>;
+export type HintTexts = { readonly [Code in ActionProblem['code']]?: string };
 
 /** Commands and switches of our command line, which users of another product do not have. */
 const OF_OUR_COMMAND =

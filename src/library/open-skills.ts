@@ -11,7 +11,6 @@ import {
   isForModel,
   isSkillError,
   SkillError,
-  type Action,
   type Config,
   type Vocabulary,
   type VocabularyName,
@@ -139,17 +138,27 @@ interface LibraryParts {
 function openLibrary({ runtime, staged, sources, session, hints, execute }: LibraryParts): SkillLibrary {
   const open = new Map<string, Promise<Conversation>>();
   let isClosed = false;
+  // One after another: both would replace the same folders.
+  let refreshed: Promise<void> = Promise.resolve();
   const refresh = async (): Promise<void> => {
-    await staged.refresh();
-    await runtime.refresh();
+    if (isClosed) throw closedLibrary();
+    refreshed = refreshed
+      .catch(() => undefined)
+      .then(async () => {
+        await staged.refresh();
+        await runtime.refresh();
+      });
+    await refreshed;
   };
   const stops = sources.map((source) => source.watch?.(() => void refresh().catch(() => undefined)));
-  const prepare = (action: Action): ReturnType<StagedSources['prepare']> => staged.prepare(action);
+  const prepare: StagedSources['prepare'] = (action, signal) => staged.prepare(action, signal);
   const close = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;
-    for (const stop of stops) stop?.();
-    const ended = await Promise.allSettled([...open.values()].map(async (one) => (await one).close()));
+    const ended = await Promise.allSettled([
+      ...stops.map(async (stop) => stop?.()),
+      ...[...open.values()].map(async (one) => (await one).close()),
+    ]);
     staged.close();
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
   };
@@ -160,13 +169,15 @@ function openLibrary({ runtime, staged, sources, session, hints, execute }: Libr
         .map(({ name, description, source }) => ({ name, description, source }));
     },
     get problems() {
-      return [...staged.problems, ...findProblems(runtime)];
+      const found = findProblems(runtime).map((one) => ({
+        ...one,
+        path: staged.shown(one.path),
+        message: staged.shown(one.message),
+      }));
+      return [...staged.problems, ...found];
     },
     conversation(options = {}) {
-      if (isClosed)
-        return Promise.reject(
-          invalidInput('the library is closed', 'an open library', 'open it again with openSkills'),
-        );
+      if (isClosed) return Promise.reject(closedLibrary());
       const id = options.id ?? randomUUID();
       const known = open.get(id);
       if (known !== undefined) return known;
@@ -189,6 +200,10 @@ function openLibrary({ runtime, staged, sources, session, hints, execute }: Libr
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function closedLibrary(): SkillError {
+  return invalidInput('the library is closed', 'an open library', 'open it again with openSkills');
 }
 
 function isSource(one: string | URL | SkillSource): one is SkillSource {

@@ -52,7 +52,10 @@ export function findProblems({ index, diagnostics }: Runtime): readonly LibraryP
       hint: 'rename one of them, or name its source first in from',
     })),
     ...diagnostics
-      .filter(({ path, code, severity }) => severity !== 'info' && !leftOut.has(path) && !code.startsWith('root/'))
+      .filter(
+        ({ path, code, severity }) =>
+          (severity !== 'info' || code === 'root/not-supported') && !leftOut.has(path) && !LISTED.has(code),
+      )
       .map(({ code, path, line, message, hint }) => ({
         code,
         skill: names.get(folderOf(path)),
@@ -73,6 +76,9 @@ function noSkills(roots: number): LibraryProblem {
     hint: 'name a folder of skills in from',
   };
 }
+
+/** What `report.roots` says, too. */
+const LISTED: ReadonlySet<string> = new Set(['root/missing', 'root/not-a-directory', 'root/unreadable']);
 
 const ROOT_STATES = {
   missing: 'missing',

@@ -145,7 +145,15 @@ export function buildShapes(skills: SkillTools): Shapes {
     }));
   return {
     forAiSdk: () => ({ system: instructions, tools: aiSdkTools() }),
-    forMastra: () => ({ instructions, tools: aiSdkTools() }),
+    forMastra: () => ({
+      instructions,
+      tools: Object.fromEntries(
+        Object.entries(aiSdkTools()).map(([name, tool]) => [
+          name,
+          { ...tool, execute: (input, options) => tool.execute(mastraInput(input), options) },
+        ]),
+      ),
+    }),
     forOpenAI: () => ({
       system: instructions,
       tools: copies().map(({ name, description, schema }) => ({
@@ -243,6 +251,11 @@ export function buildShapes(skills: SkillTools): Shapes {
       })),
     }),
   };
+}
+
+/** Mastra before version 1 passes the input as `context`, among facts about the run. */
+function mastraInput(input: unknown): unknown {
+  return isObject(input) && 'runtimeContext' in input && 'context' in input ? input['context'] : input;
 }
 
 /** The schemas of Google's interface write `OBJECT` for `object`. */

@@ -1,4 +1,4 @@
-import { collisionKey, listParentFolders, quoted, toRelativePath, type Problem } from '#core';
+import { collisionKey, isObject, listParentFolders, quoted, toRelativePath, type Problem } from '#core';
 
 /** A file of a skill. */
 export interface SourceFile {
@@ -18,14 +18,20 @@ export interface SourceSkill {
   readonly version?: string;
 }
 
+/** What a source receives with a question. */
+export interface SourceOptions {
+  /** Aborted when nobody waits for the answer any more: after 60 seconds, and for `read` when the library is closed. */
+  readonly signal: AbortSignal;
+}
+
 /** Skills that are not in a folder: in a database, behind HTTP, in memory. */
 export interface SkillSource {
   /** Names the source in catalogs and problems: lowercase letters, digits and hyphens. */
   readonly name: string;
   /** All skills. Called when a library opens, and by `refresh`. */
-  list(): readonly SourceSkill[] | Promise<readonly SourceSkill[]>;
+  list(options: SourceOptions): readonly SourceSkill[] | Promise<readonly SourceSkill[]>;
   /** The files of a skill besides SKILL.md. Called before the first action that uses the skill; a rejection fails that action alone. */
-  read(name: string): readonly SourceFile[] | Promise<readonly SourceFile[]>;
+  read(name: string, options: SourceOptions): readonly SourceFile[] | Promise<readonly SourceFile[]>;
   /** Calls `onChange` when skills changed, and returns a function that stops it. */
   watch?(onChange: () => void): () => void;
 }
@@ -42,8 +48,14 @@ export interface MemorySkill {
   readonly frontmatter?: Readonly<Record<string, unknown>>;
 }
 
+/** A source that answers at once. */
+export interface MemorySource extends SkillSource {
+  list(): readonly SourceSkill[];
+  read(name: string): readonly SourceFile[];
+}
+
 /** Skills from memory, for `from` of `openSkills`. */
-export function memorySkills(skills: readonly MemorySkill[], name = 'memory'): SkillSource {
+export function memorySkills(skills: readonly MemorySkill[], name = 'memory'): MemorySource {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return {
     name,
@@ -65,7 +77,7 @@ const MAX_FILES = 10_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Why the files of a source cannot be the files of a skill; undefined if they can. */
-export function findFileProblem(files: readonly SourceFile[]): Problem | undefined {
+export function findFileProblem(files: unknown): Problem | undefined {
   const refuse = (message: string): Problem => ({
     code: 'source/invalid',
     message,
@@ -75,7 +87,9 @@ export function findFileProblem(files: readonly SourceFile[]): Problem | undefin
   if (files.length > MAX_FILES) return refuse(`${String(files.length)} files; the limit is ${String(MAX_FILES)}`);
   const seen = new Set<string>();
   let bytes = 0;
-  for (const { path, content } of files) {
+  for (const file of files) {
+    if (!isObject(file)) return refuse('a file is not an object');
+    const { path, content } = file;
     if (typeof path !== 'string') return refuse('a file has no path');
     if (toRelativePath(path) !== path) return refuse(`${quoted(path)} is not a plain relative path`);
     if (typeof content !== 'string' && !(content instanceof Uint8Array))

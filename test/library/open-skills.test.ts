@@ -68,6 +68,11 @@ describe('a library', () => {
     ]);
     expect(shown[0]?.message).toContain('broken" is left out: the file starts with "no frontmatter", expected ---');
     expect(shown[2]?.hint).toContain('remove disable-model-invocation from its SKILL.md');
+    const addressed = await open({ from: 'ftp://example.com/skills' });
+    expect(addressed.problems.map(({ code, path: at }) => [code, at])).toEqual([
+      ['root/not-supported', 'ftp://example.com/skills'],
+      ['library/empty', ''],
+    ]);
     expect((await open({ from: [] })).problems.map(({ code }) => code)).toEqual(['library/empty']);
   });
 

@@ -189,6 +189,84 @@ describe('a source', () => {
     await expect.poll(() => library.skills.map(({ name }) => name), { timeout: 30_000 }).toEqual(['one']);
   });
 
+  test('that lists something else is an error with its name, or a problem for each such skill', async () => {
+    const listing = (skills: unknown): SkillSource => ({
+      name: 'odd',
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as JavaScript may answer.
+      list: () => skills as SourceSkill[],
+      read: () => [],
+    });
+    for (const skills of [null, undefined, {}, 'abc', 5])
+      await expect(openSkills({ from: listing(skills) })).rejects.toMatchObject({
+        code: 'io/failed',
+        message: 'the source "odd" did not list its skills: it returned no list',
+      });
+    const huge = { name: 'huge', skillMd: skillMd('huge') + 'x'.repeat(17 * 1024 * 1024) };
+    const library = await open({ from: listing([null, 5, {}, { name: 'a', skillMd: 5 }, huge]) });
+    expect(library.problems.map(({ message }) => message).slice(0, 5)).toEqual([
+      'a skill is not an object',
+      'a skill is not an object',
+      'a skill has no name',
+      '"a" has no text as skillMd',
+      'the skillMd of "huge" is larger than 16 MiB',
+    ]);
+  });
+
+  test('that does not answer holds no call that is aborted and no library that is closed', async () => {
+    const asked: AbortSignal[] = [];
+    let answer: (files: readonly SourceFile[]) => void = () => undefined;
+    const library = await open({
+      from: {
+        name: 'slow',
+        list: () => [{ name: 'far', skillMd: skillMd('far') }],
+        read: (_, { signal }) => {
+          asked.push(signal);
+          return new Promise((resolve) => (answer = resolve));
+        },
+      },
+    });
+    const chat = await library.conversation();
+    const stop = new AbortController();
+    const aborted = chat.call('load_skill', { skill: 'far' }, { signal: stop.signal });
+    await expect.poll(() => asked.length).toBe(1);
+    stop.abort(new Error('enough'));
+    await expect(aborted).rejects.toThrow('enough');
+    const waiting = chat.call('load_skill', { skill: 'far' });
+    await library.close();
+    expect(await waiting).toMatchObject({ isError: true });
+    expect(asked.map(({ aborted: isAborted }) => isAborted)).toEqual([true]);
+    answer([{ path: 'late.md', content: 'x' }]);
+    await expect(library.refresh()).rejects.toMatchObject({ code: 'input/invalid', message: 'the library is closed' });
+  });
+
+  test('may change while it is listed twice, and may fail to stop, without a trace', async () => {
+    let version = 0;
+    const paths: string[] = [];
+    const library = await openSkills({
+      from: {
+        name: 'busy',
+        list: async () => [{ name: 'one', skillMd: skillMd('one'), version: String((version += 1)) }],
+        read: async () => [],
+        watch: () => () => {
+          throw new Error('cannot stop');
+        },
+      },
+    });
+    await Promise.all([library.refresh(), library.refresh(), library.refresh()]);
+    expect([version, library.problems]).toEqual([4, []]);
+    const { text } = await (await library.conversation()).call('load_skill', { skill: 'one' });
+    paths.push(/dir="([^"]+)"/.exec(text)?.[1] ?? '');
+    await expect(library.close()).rejects.toThrow('cannot stop');
+    expect(paths.map((folder) => [folder === '', existsSync(path.dirname(folder))])).toEqual([[false, false]]);
+  });
+
+  test('has problems under its name, not under the folder where it is staged', async () => {
+    const { problems } = await open({ from: changeable([{ name: 'one', skillMd: skillMd('Two') }], {}) });
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems.map(({ path: file }) => file)).toEqual(problems.map(() => 'values/one/SKILL.md'));
+    expect(problems.map(({ message }) => message).join()).not.toContain('skillwright-library-');
+  });
+
   test('leaves nothing in the temporary folder of a closed library', async () => {
     const library = await openSkills({ from: memorySkills([{ name: 'gone', description: 'x', body: 'canary' }]) });
     const chat = await library.conversation();
