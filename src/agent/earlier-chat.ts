@@ -31,9 +31,7 @@ export function findChat(
 }
 
 function lastChat(directory: string): string {
-  const found = listRuns(directory)
-    .slice(0, MAX_RUNS)
-    .find(({ path }) => isChat(path));
+  const [found] = recentChats(directory, 1);
   if (found !== undefined) return found.path;
   throw new SkillError({
     code: 'run/unknown',
@@ -41,6 +39,16 @@ function lastChat(directory: string): string {
     hint: 'name a run by its id; see skillwright runs list',
     data: { name: 'last', nearest: [] },
   });
+}
+
+/** The latest chats of a project, the newest first. */
+export function recentChats(directory: string, most: number): readonly ReturnType<typeof listRuns>[number][] {
+  const found: ReturnType<typeof listRuns>[number][] = [];
+  for (const run of listRuns(directory).slice(0, MAX_RUNS)) {
+    if (found.length === most) break;
+    if (isChat(run.path)) found.push(run);
+  }
+  return found;
 }
 
 /** False for runs that cannot be read. */

@@ -9,7 +9,7 @@ export type { AgentOptions, AgentResult } from './agent-options.ts';
 export { runAgent } from './agent.ts';
 export { resumeAgent } from './resume/resume.ts';
 export { openChat } from './chat.ts';
-export { findChat } from './earlier-chat.ts';
+export { findChat, recentChats } from './earlier-chat.ts';
 
 // The cost of a request.
 export { requestCost } from './request-cost.ts';

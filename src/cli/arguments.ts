@@ -46,7 +46,12 @@ const NO_WORDS = { tokens: [], positionals: [] };
 function readWords(words: readonly string[], known: Flags) {
   const options = parserOptions(known);
   // Lenient, because the errors of strict mode suggest nothing; the caller validates every token.
-  return parseArgs({ args: [...words], options, strict: false, allowPositionals: true, tokens: true });
+  const args = words.map((word, at) => {
+    const { bare } = (Object.hasOwn(known, word.slice(2)) ? known[word.slice(2)] : undefined) ?? {};
+    const isBare = bare !== undefined && word.startsWith('--') && (words[at + 1] ?? '-').startsWith('-');
+    return isBare ? `${word}=${bare}` : word;
+  });
+  return parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
 }
 
 function parserOptions(flags: Flags): NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']> {

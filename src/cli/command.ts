@@ -14,6 +14,8 @@ export interface Flag {
   readonly choices?: readonly string[];
   /** The value is a file or a folder: it must not be empty, and shells complete it. */
   readonly path?: boolean;
+  /** The value where none follows. */
+  readonly bare?: string;
   /** Left out of the program's help; a command's own help shows every flag. */
   readonly rare?: boolean;
   /** Accepted and not shown in help, completion and docs: a flag of an earlier version. */
@@ -75,6 +77,9 @@ export const GLOBAL_FLAGS = {
   ...SETTING_FLAGS,
   color: option('WHEN', 'color the output: auto, always or never (default: auto)', {
     choices: ['auto', 'always', 'never'],
+    rare: true,
+  }),
+  plain: toggle('draw nothing again: no status line, no streaming, no line editing; for screen readers', {
     rare: true,
   }),
   quiet: toggle('print no progress and no remarks on stderr', { short: 'q' }),

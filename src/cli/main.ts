@@ -22,7 +22,8 @@ export async function main({ words, streams, env, signal }: Program): Promise<nu
   const own = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   const terminal = openTerminal({
     streams,
-    env,
+    // As a terminal that cannot move its cursor.
+    env: own.includes('--plain') ? { ...env, TERM: 'dumb' } : env,
     color: parseColor(own),
     quiet: own.includes('--quiet') || own.includes('-q'),
     json: own.includes('--json'),

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { completeMention, mentionedFiles, pastedMention } from '../../src/cli/agent/chat-files.ts';
-import { openPasteFilter } from '../../src/cli/agent/chat-input.ts';
+import { openPasteFilter } from '../../src/cli/agent/paste-filter.ts';
 import { scratch } from '../skills/registry/support.ts';
 
 function places(): { readonly cwd: string; readonly home: string; readonly outside: string } {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { toLine, toMessage, openPasteFilter } from '../../src/cli/agent/chat-input.ts';
+import { toLine, toMessage, openPasteFilter } from '../../src/cli/agent/paste-filter.ts';
 
 const [START, END] = ['\u001B[200~', '\u001B[201~'];
 

@@ -12,6 +12,8 @@ export type Step =
   | { readonly keys: string }
   /** Marked as a paste if the program asked for marks, as terminals do. */
   | { readonly paste: string }
+  /** An empty file is made, for which something else waits. */
+  | { readonly touch: string }
   /** The window is closed; the last step. */
   | { readonly hangUp: true };
 
@@ -57,6 +59,8 @@ for before, step in zip([{}, *steps], steps):
         isMarked = text.rfind(b'\\x1b[?2004h') > text.rfind(b'\\x1b[?2004l')
         marks = (b'\\x1b[200~', b'\\x1b[201~') if isMarked else (b'', b'')
         os.write(terminal, marks[0] + step['paste'].encode() + marks[1])
+    elif 'touch' in step:
+        open(step['touch'], 'w').close()
     elif 'hangUp' in step:
         os.close(terminal)
         terminal = None

@@ -174,7 +174,8 @@ function helpLines({ runtime }: ChatCommandParts): readonly string[] {
       : [`/NAME    invoke a skill with arguments: ${skills.slice(0, MAX_HELP_SKILLS).join(', ')}${more}`]),
     '!COMMAND run a command in the project yourself, outside of the sandbox; the model reads its output with your next message',
     '@FILE    name a file, or @SKILL to load a skill. A file outside of the project is copied into the workspace after a question.',
-    'Tab completes all of these. Shift-Tab switches between ask, accept edits and read only.',
+    'Tab completes all of these. Ctrl-R searches earlier messages. Alt-Enter, or \\ before Enter, starts another line (␤).',
+    'What you type while the agent works is sent when it is done. Shift-Tab switches between ask, accept edits and read only.',
     'Ctrl-C stops the current work, not the chat; twice ends the chat. Ctrl-O shows the last output line of a program.',
     'Pasted text is one message, line breaks included; a pasted or dropped file becomes @FILE.',
   ];

@@ -8,6 +8,9 @@ import { isSkillError, parseJson } from '#core';
 import { isSystemError, makeFolders, readPrivateFile, sha256, writeFileAtomically } from '#platform';
 import { setRawMode } from '../terminal/ask.ts';
 import { markPastes } from '../terminal/paste-marks.ts';
+import { openHistorySearch } from './history-search.ts';
+import { LINE_END, openPasteFilter, toLine, toMessage } from './paste-filter.ts';
+import type { TypeAhead } from './type-ahead.ts';
 
 type Input =
   | { readonly type: 'message'; readonly text: string }
@@ -22,6 +25,10 @@ export interface ChatInput {
 }
 
 export interface EditorOptions {
+  /** Messages that were typed while the agent worked. */
+  readonly typeAhead?: TypeAhead;
+  /** Reads whole lines from the terminal and draws nothing, for screen readers. */
+  readonly isPlain?: boolean;
   readonly prompt: () => string;
   /** Called for Shift-Tab, after which the prompt is shown anew. */
   readonly turnMode?: () => void;
@@ -39,10 +46,24 @@ export interface EditorOptions {
 export function openEditor(process: NodeJS.Process, options: EditorOptions): ChatInput {
   // The chat must still be recorded when the terminal is gone.
   process.stderr.on('error', () => undefined);
-  return { next: (text = '') => readMessage(process, options, toLine(text)), close: () => undefined };
+  const { typeAhead, isPlain = false, prompt } = options;
+  return {
+    next(text = '') {
+      const queued = text === '' ? typeAhead?.take() : undefined;
+      if (queued !== undefined) {
+        process.stderr.write(`${prompt()}${toLine(queued)}\n`);
+        return Promise.resolve({ type: 'message', text: queued });
+      }
+      const start = [text, typeAhead?.drain() ?? ''].filter((one) => one !== '').join('\n');
+      return isPlain ? readPlainLine(process, options) : readMessage(process, options, toLine(start));
+    },
+    close: () => undefined,
+  };
 }
 
 const SHIFT_TAB = Buffer.from('\u001B[Z');
+/** Alt-Enter, and Shift-Enter of terminals that tell it from Enter. */
+const NEW_LINE = /^\u001B(?:[\r\n]|\[13;2u|\[27;2;13~)$/;
 
 function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions, text: string): Promise<Input> {
   const { prompt, turnMode, history, complete, mention, signal } = options;
@@ -63,13 +84,21 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions, 
         return [[...hits], of];
       },
     });
+    const search = openHistorySearch(editor, { history: history(), prompt });
     const onKeys = (bytes: Buffer): void => {
       if (bytes.equals(SHIFT_TAB)) {
         turnMode?.();
         editor.setPrompt(prompt());
         return editor.prompt(true);
       }
-      const typed = filter(decoder.write(bytes));
+      const raw = decoder.write(bytes);
+      if (search(raw)) return;
+      if (NEW_LINE.test(raw)) return editor.write(LINE_END);
+      if (raw === '\r' && editor.line.endsWith('\\') && editor.cursor === editor.line.length) {
+        editor.write(null, { name: 'backspace' });
+        return editor.write(LINE_END);
+      }
+      const typed = filter(raw);
       // Several characters of one chunk would be appended to the line wherever the cursor is, without counting the rows that they fill.
       const [several = ''] = /^\P{Cc}{2,}/u.exec(typed) ?? [];
       if (several !== '') editor.write(several);
@@ -97,6 +126,24 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions, 
     stdin.on('data', onKeys).on('end', end).on('error', end).resume();
     editor.prompt();
     if (text !== '') editor.write(text);
+  });
+}
+
+/** The terminal edits the line itself. The text to change is not on it, because nothing is drawn. */
+function readPlainLine({ stdin, stderr }: NodeJS.Process, { prompt, signal }: EditorOptions): Promise<Input> {
+  if (signal.aborted) return Promise.resolve({ type: 'end' });
+  stderr.write(prompt());
+  const lines = createInterface({ input: stdin, terminal: false });
+  return new Promise((resolve) => {
+    const finish = (input: Input): void => {
+      signal.removeEventListener('abort', end);
+      lines.removeAllListeners().close();
+      resolve(input);
+    };
+    const end = (): void => finish({ type: 'end' });
+    lines.once('line', (text) => finish({ type: 'message', text }));
+    lines.once('close', end);
+    signal.addEventListener('abort', end, { once: true });
   });
 }
 
@@ -161,69 +208,4 @@ function writeLines(file: string, lines: readonly string[]): void {
   } catch (error) {
     if (!isSystemError(error) && !isSkillError(error)) throw error;
   }
-}
-
-/** Filters keys on their way to a single-line editor, so that pasted text with several lines becomes one message. */
-
-/** Visible stand-ins for line breaks and tabs while the user edits a message. */
-const LINE_END = '␤';
-const TAB = '␉';
-
-const MARKS = /(\u001B\[20[01]~)/;
-/** The start of an incomplete paste marker. Outside of a paste, a lone escape is a key press and passes. */
-const HALF_MARK = /\u001B\[2(?:0[01]?)?$/;
-const HALF_MARK_IN_PASTE = /\u001B(?:\[(?:2(?:0[01]?)?)?)?$/;
-const CTRL_C = '\u0003';
-const LINE_ENDS = /\r\n|\r|\n/g;
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u001F\u007F]/g;
-
-/**
- * Returns a function that translates raw keys, in chunks of any size, into keys for the editor. `mention` replaces a paste that is nothing
- * but the path of a file.
- */
-export function openPasteFilter(
-  mention: (pasted: string) => string | undefined = () => undefined,
-): (typed: string) => string {
-  let half = '';
-  let isPasting = false;
-  const pass = (piece: string, isWholePaste: boolean): string => {
-    if (MARKS.test(piece)) {
-      isPasting = piece.endsWith('200~');
-      return '';
-    }
-    if (!isPasting) return typedText(piece);
-    return (isWholePaste ? mention(piece) : undefined) ?? onOneLine(piece);
-  };
-  return (typed) => {
-    // Ctrl-C leaves a paste whose end marker never arrives.
-    if (typed === CTRL_C) isPasting = false;
-    const pieces = (half + typed).split(MARKS);
-    const last = pieces.pop() ?? '';
-    const before = pieces.map((piece, at) => pass(piece, at > 0)).join('');
-    half = (isPasting ? HALF_MARK_IN_PASTE : HALF_MARK).exec(last)?.[0] ?? '';
-    return before + pass(last.slice(0, last.length - half.length), false);
-  };
-}
-
-export function toMessage(line: string): string {
-  return line.replaceAll(LINE_END, '\n').replaceAll(TAB, '\t');
-}
-
-export function toLine(message: string): string {
-  return onOneLine(message);
-}
-
-/** A terminal without paste markers sends all lines in one chunk, which no user types that fast. */
-function typedText(text: string): string {
-  const [end = ''] = /(?:\r\n|\r|\n)$/.exec(text) ?? [];
-  const before = text.slice(0, text.length - end.length);
-  if (/[\r\n]/.test(before)) return `${onOneLine(before)}\r`;
-  // Ctrl-Z would suspend the process with the terminal in raw mode.
-  return text.replaceAll('\u001A', '');
-}
-
-/** Removes control characters, so that no key in pasted text acts on the editor. */
-function onOneLine(text: string): string {
-  return text.replaceAll(LINE_ENDS, LINE_END).replaceAll('\t', TAB).replaceAll(CONTROLS, '');
 }

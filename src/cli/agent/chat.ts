@@ -1,16 +1,16 @@
 import path from 'node:path';
 
-import { findChat, openChat, type AgentResult } from '#agent';
+import { findChat, openChat, recentChats, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
 import { countText, printable, shownText, VOCABULARY_NAMES } from '#core';
 import type { AgentModel } from '#model';
-import { cacheDirectory } from '#platform';
+import { cacheDirectory, monotonicMs } from '#platform';
 import type { Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { configFor } from '../surroundings.ts';
-import { askStreams, confirm } from '../terminal/ask.ts';
+import { askStreams, choose, confirm, isTerminal } from '../terminal/ask.ts';
 import { AGENT_FLAGS } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines } from './agent-model.ts';
 import { repeatedCommand } from './approval.ts';
@@ -22,13 +22,16 @@ import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-i
 import { takeInterrupts, type Interrupts } from './interrupts.ts';
 import { MODE_LABELS } from './edit-mode.ts';
 import { openAgent, type OpenAgent } from './open-agent.ts';
+import { openTypeAhead, type TypeAhead } from './type-ahead.ts';
 import { commandExecution } from './programs.ts';
 
 type SendOptions = NonNullable<Parameters<ReturnType<typeof openChat>['send']>[1]>;
 type EarlierChat = ReturnType<typeof findChat>;
 
 const flags = {
-  resume: option('ID', 'continue the chat of this run, or the last one'),
+  resume: option('ID', 'continue the chat of this run, or the last one; without ID, choose from a list', {
+    bare: 'list',
+  }),
   again: toggle('with --resume: continue a chat that was already continued'),
   ...AGENT_FLAGS,
 } as const;
@@ -36,7 +39,7 @@ const flags = {
 type ChatInvocation = Invocation<typeof flags>;
 
 export const command = defineCommand({
-  usage: 'chat [--resume ID|last] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
+  usage: 'chat [--resume [ID|last]] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
   details: [
     'Starts a conversation with an agent that uses skills; the whole chat is one recorded run. Budgets apply to each message. /help lists the commands, such as /skill-name arguments, /rewind, /diff, /cost and !command.',
     'Tab completes commands, skills and @files; a pasted or dropped file becomes @FILE. Ctrl-C stops the current work, not the chat; Ctrl-C twice on an empty line ends the chat. Pasted text is one message. If stdin is not a terminal, each line is a message.',
@@ -54,14 +57,16 @@ export const command = defineCommand({
     const { flags: options, terminal, signal, words, surroundings } = invocation;
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
     const earlier = options.resume === undefined ? undefined : await findEarlier(invocation, options.resume);
+    const typeAhead = isAtTerminal ? openTypeAhead() : undefined;
     const agent = await openAgent(invocation, {
+      ...(typeAhead === undefined ? {} : { typeAhead }),
       recordedVocabulary: VOCABULARY_NAMES.find((name) => name === earlier?.vocabulary),
       announce: async (_, runtime) =>
         isAtTerminal ? await greet(invocation, runtime) : await announceModel(invocation, runtime),
     });
     const { runtime, display } = agent;
     let { chosen } = agent;
-    const { input, remember } = openInput(invocation, agent, isAtTerminal);
+    const { input, remember } = openInput(invocation, agent, typeAhead);
     const show = (result: AgentResult): number => {
       const { status, showRest } = agent.judge(result, repeatedCommand(words));
       if (terminal.isJson) terminal.out(lineJson({ result: { ...result, model: chosen.model.id, status } }));
@@ -97,6 +102,7 @@ export const command = defineCommand({
       shell: isAtTerminal
         ? (line, stop) => runShellLine(line, stop, { cwd: surroundings.cwd, env: process.env, terminal })
         : undefined,
+      unsent: () => typeAhead?.drain() ?? '',
       project: surroundings.cwd,
       money: spending.lines,
       chat,
@@ -116,11 +122,28 @@ export const command = defineCommand({
 /** Before the first message is typed, and before a vocabulary is chosen: the chat goes on in its own. */
 async function findEarlier(invocation: ChatInvocation, resume: string): Promise<EarlierChat> {
   const { config } = await configFor(invocation);
-  return findChat(
-    runsDirectory(invocation.surroundings.cwd, config.runs?.directory),
-    resume,
-    invocation.flags.again === true,
-  );
+  const { surroundings, signal, flags: options } = invocation;
+  const directory = runsDirectory(surroundings.cwd, config.runs?.directory);
+  const isAgain = options.again === true;
+  return findChat(directory, resume === 'list' ? await pickChat(directory, signal) : resume, isAgain);
+}
+
+/** At most as many as there are keys. */
+const MAX_CHATS = 9;
+
+async function pickChat(directory: string, signal: AbortSignal): Promise<string> {
+  const chats = recentChats(directory, MAX_CHATS).map(({ id }, at) => {
+    const { said } = findChat(directory, id, true);
+    const text = shownText(said.at(-1)?.message ?? '', 50);
+    return { key: String(at + 1), line: `  ${id}  ${countText(said.length, 'message')}, last ${text}`, id };
+  });
+  const streams = askStreams(process);
+  if (chats.length === 0 || !isTerminal(streams)) return 'last';
+  const text = ['Continue which chat?', ...chats.map(({ key, line }) => `${key}${line}`)].join('\n');
+  const choices = chats.map(({ key, id }) => ({ key, about: '', answer: id }));
+  const chosen = await choose(streams, { text, choices, otherwise: '' }, { signal });
+  if (chosen !== '') return chosen;
+  throw usageError('no chat chosen', 'press the number of a chat, or start a new one with skillwright chat');
 }
 
 async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
@@ -154,15 +177,17 @@ async function askToAttach(files: readonly string[], signal: AbortSignal): Promi
 function openInput(
   invocation: ChatInvocation,
   { runtime, mode }: OpenAgent,
-  isAtTerminal: boolean,
+  typeAhead: TypeAhead | undefined,
 ): { readonly input: ChatInput; readonly remember: (message: string) => void } {
   const { flags: options, terminal, signal, surroundings } = invocation;
-  if (!isAtTerminal) return { input: openLines(process.stdin, signal), remember: () => undefined };
+  if (typeAhead === undefined) return { input: openLines(process.stdin, signal), remember: () => undefined };
   const cache = options['no-cache'] === true ? undefined : cacheDirectory(surroundings);
   const history = openChatHistory(cache, surroundings.cwd);
   const input = openEditor(process, {
     prompt: () => `${terminal.style('dim', MODE_LABELS[mode.name])}${terminal.style('bold', '> ')}`,
     turnMode: () => mode.turn(),
+    typeAhead,
+    isPlain: options.plain === true,
     history: history.lines,
     complete: (line) =>
       line.startsWith('/') && !/\s/.test(line)
@@ -186,6 +211,8 @@ interface ChatLoopOptions extends ChatCommandParts {
   readonly attach: (message: string) => Promise<Required<Pick<SendOptions, 'files' | 'required'>>>;
   /** Runs a command of the user and returns the note for the model; absent where lines come from a pipe. */
   readonly shell: ((command: string, signal: AbortSignal) => Promise<string>) | undefined;
+  /** What the user typed while the agent worked, and takes back. */
+  readonly unsent: () => string;
   readonly interrupts: () => Interrupts;
   readonly earlier: EarlierChat | undefined;
 }
@@ -207,6 +234,9 @@ async function runChat(parts: ChatLoopOptions): Promise<number> {
       ]);
   }
 }
+
+/** After work of this length the user may look elsewhere, and the terminal rings. */
+const LONG_MS = 10_000;
 
 async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
   const { input, terminal, remember, shell } = parts;
@@ -245,7 +275,12 @@ async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
     status = await interruptible(parts, async (signal) => {
       // A mention in the output of a command is not the user's.
       const attached = await parts.attach(message);
-      return parts.show(await parts.chat.send(sent.join('\n\n'), { signal, ...attached }));
+      const startedAt = monotonicMs();
+      const shown = parts.show(await parts.chat.send(sent.join('\n\n'), { signal, ...attached }));
+      // A message that was typed before the interrupt must not be sent unseen.
+      if (signal.aborted) next = parts.unsent();
+      else if (terminal.isInteractive && monotonicMs() - startedAt > LONG_MS) terminal.pass('stderr', '\u0007');
+      return shown;
     });
   }
 }

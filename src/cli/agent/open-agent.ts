@@ -26,12 +26,15 @@ import { takeSteps } from './interrupts.ts';
 import { serversFor } from './mcp-servers.ts';
 import { withPrograms } from './programs.ts';
 import { displayFor, type AgentDisplay } from './show-agent.ts';
+import type { TypeAhead } from './type-ahead.ts';
 
 type AgentInvocation = Invocation<typeof AGENT_FLAGS & typeof KEEP_GOING_FLAG>;
 
 export interface OpenAgentOptions {
   /** With --json: one value instead of one event per line. */
   readonly isOneValue?: boolean;
+  /** Takes what the user types while the agent works. */
+  readonly typeAhead?: TypeAhead;
   /** The vocabulary of the run that is resumed. */
   readonly recordedVocabulary?: RuntimeOptions['recordedVocabulary'];
   /** Opens the model and tells the user which it is. */
@@ -61,7 +64,7 @@ export interface OpenAgent {
 
 export async function openAgent(
   invocation: AgentInvocation,
-  { isOneValue = false, recordedVocabulary, announce = announceModel }: OpenAgentOptions = {},
+  { isOneValue = false, typeAhead, recordedVocabulary, announce = announceModel }: OpenAgentOptions = {},
 ): Promise<OpenAgent> {
   const { flags, terminal, signal, surroundings } = invocation;
   const budget = parseBudget(flags.budget);
@@ -74,7 +77,7 @@ export async function openAgent(
   // Where the system takes each write for high risk, no flag answers for one.
   const asksForEdits = runtime.profile.writesAreHighRisk === true;
   if (!isAttended() && flags.defer !== true) terminal.remark(terminal.wrap(refusedAhead(flags, asksForEdits), 2));
-  const display = displayFor(flags, terminal, isOneValue);
+  const display = displayFor(flags, terminal, { isOneValue, typeAhead });
   const refusals = openRefusalWatch();
   const connections = new Set<string>();
   const sinks: readonly EventSink[] = [

@@ -23,6 +23,7 @@ import { askStreams, isTerminal, setRawMode, takeKeys } from '../terminal/ask.ts
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 import { openAnswerStream } from './answer-stream.ts';
+import type { TypeAhead } from './type-ahead.ts';
 
 type TextLine = ReturnType<typeof eventText>[number];
 
@@ -37,13 +38,24 @@ export interface AgentDisplay {
 /** Calls back for each key that shows or hides the output of a program, until the returned function is called. */
 export type WatchOutputKey = (onKey: () => void) => () => void;
 
+/** Takes all keys while something is waited for, and calls back after each. */
+export interface TypedKeys {
+  readonly shown: string;
+  readonly watch: (onKey: (isOutputKey: boolean) => void) => () => void;
+}
+
 /**
  * On a terminal, a status line with the elapsed time shows what the agent waits for, and the answer streams. Elsewhere, plain lines are
  * printed and the answer when it is complete. Progress goes to stderr, the answer to stdout.
  */
-export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?: WatchOutputKey): AgentDisplay {
+export function openAgentDisplay(
+  terminal: Terminal,
+  level: TextLevel,
+  watchKey?: WatchOutputKey,
+  typed?: TypedKeys,
+): AgentDisplay {
   const stream = openAnswerStream(terminal);
-  const status = openStatus(terminal, level === 'quiet' ? undefined : watchKey);
+  const status = level === 'quiet' ? openStatus(terminal) : openStatus(terminal, watchKey, typed);
   let plan: Plan | undefined;
   let waited: string | undefined;
   const say = (text: string): void => {
@@ -86,6 +98,7 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     }
     if (!isSilent(event)) status.end();
     if (event.type === 'model-call') stream.begin();
+    if (event.type === 'approval-ask' && terminal.isInteractive) terminal.pass('stderr', BELL);
     // Text that is drawn again later would replace the lines of a question.
     if (event.type === 'action' || event.type === 'approval-ask') stream.interrupt();
     if (event.type === 'plan') {
@@ -120,6 +133,9 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     },
   };
 }
+
+/** The terminal notifies the user that a question waits. */
+const BELL = '\u0007';
 
 const TONES: Readonly<Record<TextLine['tone'], readonly [mark: string, style: Style]>> = {
   plain: ['', 'dim'],
@@ -177,12 +193,27 @@ const MARKS: Readonly<Record<Plan['steps'][number]['status'], readonly [mark: st
 export function displayFor(
   { log: level = 'normal' }: { readonly log?: TextLevel },
   terminal: Terminal,
-  isOneValue: boolean,
+  { isOneValue, typeAhead }: { readonly isOneValue: boolean; readonly typeAhead: TypeAhead | undefined },
 ): AgentDisplay {
   const nothing = (): void => undefined;
   const lines = jsonlSink((text) => terminal.pass('stdout', text));
   if (terminal.isJson) return { sink: isOneValue ? nothing : lines, output: nothing, end: nothing };
-  return openAgentDisplay(terminal, level, (onKey) => watchOutputKey(process, onKey));
+  const watch: WatchOutputKey = (onKey) => watchOutputKey(process, onKey);
+  if (typeAhead === undefined) return openAgentDisplay(terminal, level, watch);
+  return openAgentDisplay(terminal, level, watch, {
+    get shown() {
+      return typeAhead.shown;
+    },
+    watch: (onKey) =>
+      watchOutputKey(
+        process,
+        () => onKey(true),
+        (text) => {
+          typeAhead.press(text);
+          onKey(false);
+        },
+      ),
+  });
 }
 
 export function planLines(
@@ -221,12 +252,13 @@ const MAX_LINE = 500;
 const OUTPUT_HINT = 'Ctrl-O: output';
 
 /** One line on stderr that is redrawn in place; nothing where stderr is not a terminal. */
-function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) => () => void): StatusLine {
+function openStatus(terminal: Terminal, watchKey?: WatchOutputKey, typed?: TypedKeys): StatusLine {
   const decoder = new TextDecoder();
   let current: { readonly text: string; readonly startedAt: number } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let release: (() => void) | undefined;
   let isOpen = false;
+  let hasOutput = false;
   /** The last line of the running program, and the part of the next one. */
   let printed = { last: '', partial: '' };
 
@@ -237,8 +269,10 @@ function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) => () => 
     // The elapsed time is ours and comes first, so that no name can push it away.
     const step = `${frame} ${ms < 1000 ? '' : `${durationText(Math.floor(ms / 1000) * 1000)} `}${current.text}`;
     const last = printed.partial.trim() === '' ? printed.last : printed.partial;
+    const line = typed?.shown ?? '';
     const output = isOpen ? `  │ ${printable(last.trim())}` : `  ${OUTPUT_HINT}`;
-    terminal.overwrite(terminal.style('dim', besides(step, release === undefined ? '' : output, terminal.width - 1)));
+    const rest = line === '' ? (hasOutput ? output : '') : `  ${printable(line)}`;
+    terminal.overwrite(terminal.style('dim', besides(step, rest, terminal.width - 1)));
   };
   const end = (): void => {
     clearInterval(timer);
@@ -247,12 +281,18 @@ function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) => () => 
     release = undefined;
     if (current !== undefined) terminal.overwrite('');
     current = undefined;
+    hasOutput = false;
     printed = { last: '', partial: '' };
+  };
+  const onKey = (isOutputKey: boolean): void => {
+    if (isOutputKey) isOpen = !isOpen;
+    draw();
   };
   const begin = (text: string, startedAt = monotonicMs()): void => {
     if (!terminal.isInteractive) return;
     end();
     current = { text, startedAt };
+    release = typed?.watch(onKey);
     draw();
     timer = setInterval(draw, REDRAW_MS).unref();
   };
@@ -261,10 +301,8 @@ function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) => () => 
     change: (text) => begin(text, current?.startedAt),
     output(_stream, chunk) {
       if (current === undefined || watchKey === undefined) return;
-      release ??= watchKey(() => {
-        isOpen = !isOpen;
-        draw();
-      });
+      hasOutput = true;
+      release ??= watchKey(() => onKey(true));
       const lines = (printed.partial + decoder.decode(chunk, { stream: true })).split(/\r\n|\r|\n/);
       const partial = (lines.pop() ?? '').slice(-MAX_LINE);
       const last = lines.findLast((line) => line.trim() !== '') ?? printed.last;
@@ -289,9 +327,9 @@ const CTRL_Z = '\u001A';
 
 /**
  * Calls `onKey` for each Ctrl-O until the returned function is called. Ctrl-C and Ctrl-Z act as in a terminal's normal mode, and other keys
- * are kept for the next reader.
+ * go to `onTyped`, or are kept for the next reader.
  */
-function watchOutputKey(process: NodeJS.Process, onKey: () => void): () => void {
+function watchOutputKey(process: NodeJS.Process, onKey: () => void, onTyped?: (typed: string) => void): () => void {
   const streams = askStreams(process);
   const { stdin } = process;
   // A background job that changes the mode of the terminal is stopped by the system.
@@ -308,7 +346,8 @@ function watchOutputKey(process: NodeJS.Process, onKey: () => void): () => void 
       else if (typed === CTRL_Z) {
         setRawMode(stdin, false);
         process.kill(process.pid, 'SIGTSTP');
-      } else ahead += typed;
+      } else if (onTyped === undefined) ahead += typed;
+      else onTyped(typed);
     },
     () => undefined,
   );
