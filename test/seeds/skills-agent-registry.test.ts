@@ -290,7 +290,12 @@ describe('the registry by its design', () => {
       '.agent/skills/text-tools/SKILL.md':
         '---\nname: text-tools\ndescription: x\nallowed-tools: read_file,grep,run_script\n---\n',
     });
-    const { index } = await runtime({ source: 'project' });
+    const { index } = await runtime({ source: 'project', vocabulary: 'skills-agent' });
+    // Both forms of the design are noted for other readers.
+    expect(index.diagnostics.filter(({ severity }) => severity === 'warning').map(({ code }) => code)).toEqual([
+      'allowed-tools/separator',
+      'allowed-tools/separator',
+    ]);
     expect(index.skills.find(({ name }) => name === 'text-tools')?.controls.allowedTools).toEqual([
       'read_file',
       'grep',

@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { acting, eventsOf, ofType, played, world } from '../agent/support.ts';
 import { runCli } from '../cli/run-cli.ts';
+import { openSkillTools } from '../../src/packs/open-runtime.ts';
 import type { RunOptions } from '../../src/runtime/start-run.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { place } from './skills-agent-place.ts';
@@ -200,6 +201,21 @@ test('a write is of high risk in a repository too, and no flag that answers for 
   mkdirSync(path.join(project, '.agent'), { recursive: true });
   writeFileSync(path.join(project, '.agent/config.json'), '{"vocabulary": "skills-agent"}');
   expect([(await run('--yes')).status, readFileSync(file, 'utf8')]).toEqual([3, 'one\n']);
+});
+
+test('a file in work/ of the workspace is written without a question', async () => {
+  const { runtime } = place({ '.agent/skills/a/SKILL.md': '---\nname: a\ndescription: x\n---\n' });
+  const execution = { executor: 'local', artifacts: false } as const;
+  const { call, session } = await openSkillTools({
+    vocabulary: 'skills-agent',
+    runtime: await runtime(),
+    execution,
+    host: {},
+  });
+  onTestFinished(() => session.close());
+  const write = async (to: string): Promise<unknown> => (await call('write_file', { path: to, content: 'x' })).value;
+  expect(await write('workspace://work/n.txt')).toMatchObject({ ok: true, bytes: 1 });
+  expect(await write('n.txt')).toMatchObject({ ok: false, error: { code: 'approval/needed' } });
 });
 
 describe('packs by the design', () => {

@@ -91,6 +91,18 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/skills-agent.test.ts: load_resource reads scripts and files in other folders of a skill',
   },
   {
+    theirs: '`write_file` is high risk wherever it writes',
+    ours: 'a file in `work/` of the workspace (`workspace://work/`) is written without a question',
+    why: 'it changes nothing of the user, and the program that reads it is asked about',
+    test: 'test/seeds/skills-agent.system.test.ts: a file in work/ of the workspace is written without a question',
+  },
+  {
+    theirs: '`allowed-tools` is a list, or text with commas',
+    ours: 'both are read; `list`, `inspect` and `check` note that the Agent Skills specification separates entries by spaces',
+    why: 'other agents may read nothing else',
+    test: 'test/seeds/skills-agent-registry.test.ts: allowed-tools as a text is split at commas',
+  },
+  {
     theirs: 'a pack holds `<skill>/SKILL.md`',
     ours: 'a SKILL.md at its top, or in deeper folders, is installed too, in the folder of its name',
     why: 'archives of one skill, and of repositories, are made so',
