@@ -11,10 +11,11 @@ const [folder = 'skills'] = process.argv.slice(2);
 const directory = await mkdtemp(path.join(os.tmpdir(), 'evaluate-skills-'));
 try {
   const { executionPlaces } = await createRuntime({ cwd: directory, cache: false });
+  // Errors of the files leave no verdict.
   const { cases, problems } = readCases([folder]);
   for (const { file, line, message } of problems) console.log(`${file}:${String(line)}: ${message}`);
   const { signal } = new AbortController();
-  const basis = { skills: skillFoldersIn(path.resolve(folder)), concurrency: 2, timeoutMs: 60_000, signal };
+  const basis = { problems, skills: skillFoldersIn(path.resolve(folder)), concurrency: 2, timeoutMs: 60_000, signal };
   const report = await evaluate({
     ...basis,
     cases: cases.filter(({ answers }) => answers?.type === 'script'),

@@ -34,8 +34,10 @@ const openWordCounter = (): Model => ({
 const [folder = 'skills'] = process.argv.slice(2);
 const directory = await mkdtemp(path.join(os.tmpdir(), 'own-model-'));
 try {
+  const { cases, problems } = readCases([folder]);
   const { trigger } = await evaluateTrigger({
-    cases: readCases([folder]).cases,
+    cases,
+    problems,
     skills: skillFoldersIn(path.resolve(folder)),
     model: { way: 'live', id: 'word-counter', open: openWordCounter },
     directory,

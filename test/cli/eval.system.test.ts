@@ -131,7 +131,8 @@ describe('eval', () => {
     expect(evaluations(root)).toEqual([first]);
     // As one leaves it that was killed.
     writeFiles(root, { '.agent/evals/29990101T000000/results.jsonl': '' });
-    expect((await run(root, 'compare', 'last', 'last')).status).toBe(0);
+    const same = await run(root, 'compare', 'last', 'last');
+    expect([same.status, same.out]).toEqual([0, expect.stringContaining('warning: both are the same report')]);
   });
 
   test('problems of case files, and runs that are not there, are JSON too', async () => {
@@ -265,6 +266,18 @@ describe('eval', () => {
       '--json',
     );
     expect(JSON.parse(single.out).results).toHaveLength(1);
+    // A run counts once, and two evaluations are no repetitions of one.
+    const twice = await run(root, 'grade', `.agent/evals/${folder}`, ...words.slice(1), '--json');
+    expect(JSON.parse(twice.out).results).toHaveLength(2);
+    await run(root, 'skills/tables', '--no-eval-cache');
+    const both = await run(
+      root,
+      ...words,
+      ...evaluations(root)
+        .slice(1)
+        .map((one) => `.agent/evals/${one}`),
+    );
+    expect([both.status, both.err]).toEqual([2, expect.stringContaining('both have attempt 1 at the case')]);
   });
 
   test('does not take its own results for cases', async () => {

@@ -3,7 +3,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { exitOf } from '../../src/evals.ts';
+import * as library from '../../src/evals/checked.ts';
 import { evaluate } from '../../src/evals/evaluate.ts';
+import { jsonReport, readReport } from '../../src/evals/report/json.ts';
 import { cli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { writeSkill } from '../skills/registry/support.ts';
@@ -174,5 +177,41 @@ describe('an evaluation', () => {
       'single passed',
       'suite failed',
     ]);
+  });
+});
+
+describe('the library', () => {
+  const answers = thinking((asked) => ({ text: `It is ${asked.includes('apples') ? 'plinth' : 'a joke'}.` }));
+
+  test('runs nothing and gives no verdict if the suite or its files have errors', async () => {
+    const weak = makeCase('weak', { input: 'say something' });
+    const sound = makeCase('sound', { input: 'Describe apples', expect: knows('plinth').expect });
+    const problem = {
+      ...sound.place,
+      code: 'input/invalid',
+      severity: 'error',
+      message: 'not read',
+      hint: '',
+    } as const;
+    const basis = { ...evaluation({ model: answers }), cases: [sound] };
+    for (const [options, reason] of [
+      [{ ...basis, cases: [sound, weak] }, 'passes'],
+      [{ ...basis, problems: [problem] }, 'not read'],
+    ] as const) {
+      const report = await library.evaluate(options);
+      expect([report.results, exitOf(report), report.verdict?.validity]).toEqual([[], 5, 'invalid']);
+      expect(report.verdict?.reasons.join()).toContain(`cases.yaml:1: `);
+      expect(report.verdict?.reasons.join()).toContain(reason);
+      expect(readReport(jsonReport(report))).toEqual({ type: 'report', report });
+    }
+    const report = await library.evaluate(basis);
+    expect([report.verdict?.validity, exitOf(report)]).toEqual(['valid', 0]);
+  });
+
+  test('does so for trigger cases without negatives, too', async () => {
+    const cases = [makeCase('fires', { input: 'Sort this list', expect: { trigger: true } })];
+    const report = await library.evaluateTrigger({ ...evaluation({ model: answers }), cases });
+    expect([report.results, exitOf(report)]).toEqual([[], 5]);
+    expect(report.verdict?.reasons.join()).toContain('no request must leave');
   });
 });

@@ -69,7 +69,7 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
   if (absent !== undefined)
     raiseUsage(`no run at ${quoted(absent, 200)}`, 'name run folders, or folders of .agent/evals');
   const folders = words.map((word) => path.resolve(cwd, word));
-  const runs = folders.flatMap((folder) => storedRuns(folder, cases)).filter(({ folder }) => isPresent(folder));
+  const runs = collectRuns(folders, cases);
   if (runs.length === 0) raiseUsage('no runs found', 'name run folders, or folders of .agent/evals');
   const results = await regrade(runs, cases, {
     signal,
@@ -109,6 +109,30 @@ export function writeFirstCases(cwd: string, skill: string): { readonly file: st
     );
   }
   return { file, cases: readCases([file]).cases.length };
+}
+
+/** Each run once, however often it is named. Runs of no evaluation are attempts at their case, in the order in which they are named. */
+function collectRuns(folders: readonly string[], cases: readonly EvalCase[]): readonly StoredRun[] {
+  const runs = new Map<string, StoredRun>();
+  const attempts = new Map<string, string>();
+  for (const folder of folders)
+    for (const run of storedRuns(folder, cases)) {
+      const place = path.resolve(run.folder);
+      if (runs.has(place) || !isPresent(place)) continue;
+      const isAlone = evaluationOf(folder) === undefined;
+      let { attempt } = run;
+      const key = (): string => JSON.stringify([run.case, run.arm, attempt]);
+      if (isAlone) while (attempts.has(key())) attempt += 1;
+      const other = attempts.get(key());
+      if (other !== undefined)
+        raiseUsage(
+          `${quoted(path.basename(other), 200)} and ${quoted(path.basename(folder), 200)} both have attempt ${String(attempt)} at the case ${quoted(run.case, 200)}`,
+          'grade one evaluation at a time; skillwright eval compare A B shows what changed between two',
+        );
+      attempts.set(key(), folder);
+      runs.set(place, { ...run, attempt });
+    }
+  return [...runs.values()];
 }
 
 const RESULTS_FILE = 'results.jsonl';

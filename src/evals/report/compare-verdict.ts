@@ -1,5 +1,5 @@
 /** What a comparison of two reports may claim: nothing if one of them is invalid. */
-import { countText, defined } from '#core';
+import { countText, defined, stableJson } from '#core';
 import { compareReports, isRegression, type ReportComparison } from './compare-reports.ts';
 import { listServed } from './arm-doubts.ts';
 import { liveText } from './report-text.ts';
@@ -98,6 +98,9 @@ function listCauses(
 ): readonly string[] {
   const common = same + counts.broken + counts.fixed + counts.unclear + counts.other;
   const [old, now] = [before, after].map(({ results }) => listServed(results, 'models').join(', '));
+  const isSame =
+    before.startedAt === after.startedAt && common > 0 && stableJson(before.results) === stableJson(after.results);
+  if (isSame) return ['both are the same report, so that nothing is compared'];
   return [
     ...(skills.length > 0 || common === 0 || before.skills.length === 0
       ? []

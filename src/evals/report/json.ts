@@ -105,6 +105,7 @@ const REPORT: Shape = {
   skills: [{ name: 'string', digest: 'string' }],
   isPartial: 'boolean',
   'missing?': ['string'],
+  'suiteErrors?': ['string'],
   results: [RESULT],
   'prices?': [PRICE],
   'trigger?': TRIGGER,

@@ -48,7 +48,7 @@ export const TOOL = `skillwright ${VERSION}`;
 
 export interface ReportParts extends Pick<
   EvalReport,
-  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict' | 'thresholds' | 'missing'
+  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict' | 'thresholds' | 'missing' | 'suiteErrors'
 > {
   readonly results: readonly CaseResult[];
   /** Absent in reports of earlier versions. */
@@ -79,6 +79,7 @@ export function makeReport(parts: ReportParts): EvalReport {
       verdict: parts.verdict,
       thresholds: parts.thresholds,
       missing: parts.missing?.length === 0 ? undefined : parts.missing,
+      suiteErrors: parts.suiteErrors,
     }),
     tool,
     startedAt,
@@ -228,11 +229,12 @@ export function exitOf(report: EvalReport, thresholds: Thresholds = {}): 0 | 1 |
 }
 
 function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thresholds): readonly string[] {
-  const { trigger, uncompared } = report;
+  const { trigger, uncompared, suiteErrors = [] } = report;
   const { totals, harness } = ownArm(report);
   const broken = brokenControls(report);
   const incomplete = strict ? incompleteText(report) : undefined;
   const failures = totals.error + harness.error;
+  if (suiteErrors.length > 0) return suiteErrors;
   return [
     ...broken.map(({ name, asked, found }) => `the control ${name} failed: expected ${asked}, found ${found}`),
     ...(trigger !== undefined && !trigger.isValid && broken.length === 0

@@ -156,9 +156,7 @@ export function hasVerdict({ status }: Pick<CaseResult, 'status'>): boolean {
 }
 
 /** Whether a model was asked. Results of cases that were skipped or could not start name none. */
-export function didRun({ model }: Pick<CaseResult, 'model'>): boolean {
-  return model.id !== '';
-}
+export const didRun = ({ model }: Pick<CaseResult, 'model'>): boolean => model.id !== '';
 
 /** Whether a result counts in rates, comparisons and verdicts. */
 export function isCounted({ quarantine }: Pick<CaseResult, 'quarantine'>): boolean {
@@ -393,7 +391,8 @@ export interface EvalReport {
   readonly flaky: readonly FlakyCase[];
   readonly sequential?: SequentialRun;
   readonly judge?: JudgeReport;
-  /** The evaluation was stopped before all cases ran. */
+  /** Errors of the suite, because of which nothing ran. */
+  readonly suiteErrors?: readonly string[];
   readonly isPartial: boolean;
   /** Planned attempts whose records are missing, where stored runs are graded again. */
   readonly missing?: readonly string[];
