@@ -8,8 +8,10 @@ import {
   packageFile,
   isSystemError,
   makeFolders,
+  namesIn,
   quietly,
   readTextFile,
+  temporaryPrefix,
   withFileLock,
   writeFileAtomically,
   writeTextFile,
@@ -111,6 +113,7 @@ function applyChange(folder: string, { agent, file, real, before, after, record 
   const others = readRecords(folder).filter((one) => one.agent !== agent);
   const known = readRecords(folder).find((one) => one.agent === agent);
   if (record !== undefined) writeRecords(folder, [...others, record]);
+  removeTemporaries(real);
   if (after === undefined) quietly(() => unlinkSync(real));
   else if (after !== before) {
     makeFolders(path.dirname(real), 0o700);
@@ -119,6 +122,14 @@ function applyChange(folder: string, { agent, file, real, before, after, record 
   if (record !== undefined) return;
   for (const made of known?.folders.toReversed() ?? []) quietly(() => rmdirSync(made));
   writeRecords(folder, others);
+}
+
+/** Those that a killed process left: no other process of ours writes the file meanwhile. */
+function removeTemporaries(file: string): void {
+  const [folder, start] = [path.dirname(file), temporaryPrefix(file)];
+  for (const name of quietly(() => namesIn(folder), []))
+    if (name.startsWith(start) && /^[a-z\d]{16,}\.tmp$/.test(name.slice(start.length)))
+      quietly(() => unlinkSync(path.join(folder, name)));
 }
 
 /** Ends the resident process, which watches its program and its socket, and removes the folder if nothing else is in it. */

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -82,4 +83,17 @@ describe('after the folder of the hook was deleted by hand', () => {
     expect(existsSync(folder)).toBe(false);
     expect(plan(true).changes).toEqual([]);
   });
+});
+
+test.each([
+  ['activating', false],
+  ['removing', true],
+])('%s removes what a killed activation left beside the settings, and nothing else', async (_, isRemoving) => {
+  writeFileSync(settings, '{}\n');
+  await plan().apply();
+  const others = ['.settings.json.swp', '.settings.json.mine.tmp', 'settings.json.m2f1qr0f1p32yc9zbw.tmp'];
+  for (const name of [...others, '.settings.json.m2f1qr0f1p32yc9zbw.tmp'])
+    writeFileSync(path.join(path.dirname(settings), name), '{');
+  await plan(isRemoving).apply();
+  expect(readdirSync(path.dirname(settings)).toSorted()).toEqual([...others, 'settings.json'].toSorted());
 });
