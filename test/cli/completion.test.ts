@@ -47,6 +47,8 @@ describe('completion in bash', () => {
     expect(await complete('inspect', 'my')).toEqual(['my-own']);
     expect(await complete('--json', 'inspect', 'csv')).toEqual(['csv-report']);
     expect(await complete('completion', 'z')).toEqual(['zsh']);
+    expect(await complete('exec', 'text')).toEqual(['text-diff']);
+    expect(await complete('exec', 'text-diff', 'scr')).toEqual(['scripts/diff.mjs']);
   });
 });
 

@@ -35,6 +35,33 @@ test('exec gives one JSON value, and its exit status says how the script ended',
   });
 });
 
+test('exec without a script lists what can be run, with the first line of its own description', async () => {
+  const folder = scratch();
+  writeFiles(folder, {
+    '.agent/skills/tools/SKILL.md': '---\nname: tools\ndescription: Has tools.\n---\nUse them.\n',
+    '.agent/skills/tools/scripts/a.py':
+      '#!/usr/bin/env python3\n# Copyright 2026 Someone\n"""\nCounts words.\n\nMore.\n"""\n',
+    '.agent/skills/tools/scripts/b.sh': '#!/bin/sh\nset -e\n# Packs \u001B[31mthings.\n',
+    '.agent/skills/tools/lib/c.mjs': '/**\n * Draws a chart.\n */\n',
+    '.agent/skills/tools/scripts/test_d.test.mjs': '// A test.\n',
+    '.agent/skills/tools/scripts/node_modules/e.js': '// A library.\n',
+    '.agent/skills/tools/scripts/data.json': '{}\n',
+  });
+  const { status, out, err } = await cli(folder, ['exec', 'tools']);
+  expect([status, out]).toEqual([
+    0,
+    'scripts/a.py  Counts words.\nscripts/b.sh  Packs things.\nlib/c.mjs     Draws a chart.\n',
+  ]);
+  expect(err).toContain('3 scripts; run one: skillwright exec tools SCRIPT -- --help');
+  const json = await cli(folder, ['exec', 'tools', '--json']);
+  expect(JSON.parse(json.out)).toMatchObject({
+    skill: 'tools',
+    scripts: [{ path: 'scripts/a.py', about: 'Counts words.' }, {}, {}],
+  });
+  const unknown = await cli(folder, ['exec', 'tolls']);
+  expect([unknown.status, unknown.err]).toEqual([1, expect.stringContaining('did you mean')]);
+});
+
 test.each([
   [['exec', 'text-diff', 'dif.mjs'], 1, 'did you mean scripts/diff.mjs?'],
   [['exec', 'text-dif', 'diff.mjs'], 1, 'did you mean text-diff?'],

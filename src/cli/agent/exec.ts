@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import {
   cleanText,
+  countText,
   defined,
   EXECUTOR_NAMES,
   forPeople,
@@ -26,6 +27,7 @@ import type { ExecutionOptions } from '#sandbox';
 import { VOCABULARY_FLAG } from './agent-flags.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
+import { listScripts, scriptLines } from './list-scripts.ts';
 import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
@@ -70,14 +72,15 @@ const flags = {
 
 export const command = defineCommand({
   usage:
-    'exec SKILL SCRIPT [--in FILE] [--out DIR] [--project none|read|write] [--mount DIR[:rw]] [--allow HOST] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
+    'exec SKILL [SCRIPT] [--in FILE] [--out DIR] [--project none|read|write] [--mount DIR[:rw]] [--allow HOST] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
   details: [
-    'Runs a script of a skill, which is any file in its folder: a path below scripts/ or in the skill folder, or a name that only one file has (not in node_modules, nor more than 15 folders deep). SKILL is the name of the skill or of its folder.',
+    'Runs a script of a skill, or lists its scripts if none is named. A script is any file in its folder: a path below scripts/ or in the skill folder, or a name that only one file has (not in node_modules, nor more than 15 folders deep). SKILL is the name of the skill or of its folder.',
     'The script runs in a sandbox with its own workspace: no network, no home folder, and of your files only those given with --in, --project and --mount. Mounted folders keep their path and are read-only, unless you add :rw and approve it; with --project the script starts in the project. Prints the output as it arrives and records the run (see skillwright runs). Asks for your approval where the policy requires it.',
     'Exit code 1: the script failed or was stopped; 3: refused by policy or by the user; 4: no executor on this machine isolates programs (see skillwright doctor).',
   ].join('\n'),
   flags,
   examples: [
+    ['skillwright exec csv-report', 'list the scripts of a skill'],
     ['skillwright exec csv-report report.mjs --in sales.csv -- inputs/sales.csv', 'run a script with an argument'],
     [
       'skillwright exec csv-report report.py --in sales.csv --out report -- inputs/sales.csv --out out',
@@ -89,10 +92,11 @@ export const command = defineCommand({
     ],
     ['skillwright exec text-diff --command "ls -la" --json', 'run a command line and print the result as JSON'],
   ],
-  positionals: [2, Number.POSITIVE_INFINITY],
+  positionals: [1, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags: options, positionals, terminal, signal } = invocation;
     const [skill = '', script = '', ...args] = positionals;
+    if (positionals.length === 1) return printScripts(invocation, skill);
     const asked = buildAction(invocation, skill, script, args);
     const runtime = await openRuntime(invocation);
     warnAboutConfig(runtime, terminal);
@@ -126,6 +130,21 @@ export const command = defineCommand({
     }
   },
 });
+
+async function printScripts(invocation: Invocation<typeof flags>, name: string): Promise<number> {
+  const { flags: options, terminal } = invocation;
+  const runtime = await openRuntime(invocation);
+  const skill = resolveSkill(runtime.index, name, options.source) ?? runtime.find(name);
+  const scripts = listScripts(skill.dir);
+  if (terminal.printJson({ skill: skill.name, scripts })) return EXIT.done;
+  terminal.out(scriptLines(scripts, terminal));
+  terminal.remark(
+    scripts.length === 0
+      ? `the skill ${quoted(skill.name)} has no scripts`
+      : `${countText(scripts.length, 'script')}; run one: skillwright exec ${printable(name)} SCRIPT -- --help`,
+  );
+  return EXIT.done;
+}
 
 /** A record that failed after the program was started. */
 function withoutRecord(error: unknown): unknown {

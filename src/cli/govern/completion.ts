@@ -1,5 +1,6 @@
-import { GLOBAL_FLAGS, defineCommand, shownFlags, toggle, type Flag, type Flags } from '../command.ts';
+import { GLOBAL_FLAGS, defineCommand, option, shownFlags, toggle, type Flag, type Flags } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
+import { listScripts } from '../agent/list-scripts.ts';
 import { openRuntime } from '../open-runtime.ts';
 
 export const command = defineCommand({
@@ -7,6 +8,7 @@ export const command = defineCommand({
   details: 'Prints a script that completes commands, flags, their values and skill names.',
   flags: {
     names: toggle('print the names of all skills, one per line; the scripts call this'),
+    scripts: option('SKILL', 'print the scripts of a skill, one per line; the scripts call this'),
   },
   examples: [
     ['source <(skillwright completion bash)', 'add to ~/.bashrc'],
@@ -22,6 +24,12 @@ export const command = defineCommand({
       for (const { name } of index.skills) if (/^[\p{L}\p{N}_-]+$/u.test(name)) terminal.out(name);
       return EXIT.done;
     }
+    if (flags.scripts !== undefined) {
+      const runtime = await openRuntime(invocation);
+      for (const { path } of listScripts(runtime.find(flags.scripts).dir))
+        if (/^[\w./-]+$/.test(path)) terminal.out(path);
+      return EXIT.done;
+    }
     const shell = SHELLS.find((known) => known === positionals[0]);
     if (shell === undefined)
       throw usageError('missing or unknown shell', `usage: skillwright completion ${SHELLS.join('|')}`);
@@ -33,7 +41,7 @@ export const command = defineCommand({
           aliases,
           summary,
           flags: { ...loaded.command.flags, ...GLOBAL_FLAGS },
-          takesSkill: /NAME/.test(loaded.command.usage) && name !== 'new',
+          takesSkill: name === 'exec' || (/NAME/.test(loaded.command.usage) && name !== 'new'),
         };
       }),
     );
@@ -105,6 +113,10 @@ ${values.join('\n')}
     case $command in
 ${commands.map((command) => `      ${listNames(command).join('|')}) COMPREPLY=($(compgen -W ${quote(flagNames(command.flags))} -- "$word")) ;;`).join('\n')}
     esac
+    return
+  fi
+  if [[ $command == exec && $previous != exec && $previous != -* ]]; then
+    COMPREPLY=($(compgen -W "$(skillwright completion --scripts "$previous" 2>/dev/null)" -- "$word") $(compgen -f -- "$word"))
     return
   fi
   case $command in
