@@ -236,7 +236,11 @@ async function tryPrograms(runtime: Runtime, session: SessionOptions): Promise<v
     throw new SkillError({
       code: 'executor/unavailable',
       message: withoutClauses(error.message),
-      hint: 'install bubblewrap, pass an executor of your own as execute.executor, accept a weaker sandbox with execute: { allowWeaker: true }, or leave execute out',
+      // Without a command that installs one, no executor of this machine helps.
+      hint:
+        'install' in error.data && error.data.install === ''
+          ? error.hint
+          : 'install bubblewrap, pass an executor of your own as execute.executor, accept a weaker sandbox with execute: { allowWeaker: true }, or leave execute out',
       data: { executor: 'auto', reasons: [], install: '', ...error.data },
     });
   }

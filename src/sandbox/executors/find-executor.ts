@@ -13,6 +13,7 @@ import {
   type ExecutorExamination,
 } from '../probe/detect.ts';
 import { isRoot } from '../workspace/layout.ts';
+import { executorUnavailable } from './failures.ts';
 import { bubblewrapExecutor, bubblewrapFingerprint } from './bubblewrap/executor.ts';
 import type { ContainerOptions } from './container/engine.ts';
 import { containerExecutor } from './container/executor.ts';
@@ -84,6 +85,7 @@ export async function findExecutor(
   { cacheDir, ...options }: FindOptions,
 ): Promise<FoundExecutor> {
   if (typeof choice === 'object') return { executor: choice };
+  refuseOtherRuntimes(choice, process.versions);
   const candidates = executorCandidates(settings);
   const { executor, restriction } = await chooseExecutor(choice, {
     candidates,
@@ -97,4 +99,13 @@ export async function findExecutor(
 /** Probes what each executor blocks on this machine. */
 export function examineExecutors(settings: ExecutorSettings): Promise<readonly ExecutorExamination[]> {
   return examineCandidates({ candidates: executorCandidates(settings) });
+}
+
+/** Under Bun and Deno, programs of skills would seem to run: their limits of time, outputs and pipes differ from those of Node. */
+export function refuseOtherRuntimes(executor: string, versions: Readonly<Record<string, string | undefined>>): void {
+  const name = ['bun', 'deno'].find((one) => versions[one] !== undefined);
+  if (name === undefined) return;
+  const message = `programs of skills cannot run under ${name === 'bun' ? 'Bun' : 'Deno'} ${versions[name] ?? ''}`;
+  const hint = 'start this program with Node.js 20.19 or newer, pass an executor of your own, or only read skills';
+  throw executorUnavailable(executor, message, { hint, reasons: [message], install: '' });
 }
