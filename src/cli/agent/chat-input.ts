@@ -91,8 +91,8 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions, 
         editor.setPrompt(prompt());
         return editor.prompt(true);
       }
-      const raw = decoder.write(bytes);
-      if (search(raw)) return;
+      const raw = search(decoder.write(bytes));
+      if (raw === '') return;
       if (NEW_LINE.test(raw)) return editor.write(LINE_END);
       if (raw === '\r' && editor.line.endsWith('\\') && editor.cursor === editor.line.length) {
         editor.write(null, { name: 'backspace' });

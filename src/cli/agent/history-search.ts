@@ -4,11 +4,11 @@ import type { Interface } from 'node:readline';
 const [CTRL_C, CTRL_G, CTRL_R, ESCAPE] = ['\u0003', '\u0007', '\u0012', '\u001B'];
 const BACKSPACE: ReadonlySet<string> = new Set(['\u007F', '\b']);
 
-/** Returns a function that takes keys; it returns false for those that the editor must handle. */
+/** Returns a function that takes keys and returns those that the editor must handle. Keys that were typed fast come in one chunk. */
 export function openHistorySearch(
   editor: Interface,
   { history, prompt }: { readonly history: readonly string[]; readonly prompt: () => string },
-): (typed: string) => boolean {
+): (typed: string) => string {
   let search: { readonly query: string; readonly at: number; readonly before: string } | undefined;
   const show = (line: string, label: string): void => {
     editor.write(null, { ctrl: true, name: 'e' });
@@ -29,21 +29,31 @@ export function openHistorySearch(
     search = undefined;
     show(line, prompt());
   };
-  return (typed) => {
+  const take = (key: string): boolean => {
     if (search === undefined) {
-      if (typed !== CTRL_R) return false;
+      if (key !== CTRL_R) return false;
       search = { query: '', at: -1, before: editor.line };
       find(editor.line, 0);
       return true;
     }
-    if (typed === CTRL_R) find(search.query, search.at + 1);
-    else if (BACKSPACE.has(typed)) find(search.query.slice(0, -1), 0);
-    else if (/^\P{Cc}+$/u.test(typed)) find(search.query + typed, 0);
-    else if (typed === CTRL_C || typed === CTRL_G || typed === ESCAPE) end(search.before);
+    if (key === CTRL_R) find(search.query, search.at + 1);
+    else if (BACKSPACE.has(key)) find(Array.from(search.query).slice(0, -1).join(''), 0);
+    else if (/^\P{Cc}+$/u.test(key)) find(search.query + key, 0);
+    else if (key === CTRL_C || key === CTRL_G || key === ESCAPE) end(search.before);
     else {
       end(editor.line);
       return false;
     }
     return true;
+  };
+  return (typed) => {
+    const at = typed.indexOf(CTRL_R);
+    if (search === undefined && at === -1) return typed;
+    // What comes before Ctrl-R is typed first.
+    if (search === undefined && at > 0) editor.write(typed.slice(0, at));
+    const keys = typed.slice(search === undefined ? at : 0);
+    const pieces = keys.startsWith(ESCAPE) ? [keys] : Array.from(keys);
+    const left = pieces.findIndex((key) => !take(key));
+    return left === -1 ? '' : pieces.slice(left).join('');
   };
 }
