@@ -2,7 +2,7 @@
  * The tools of a conversation in the shapes of other libraries, without importing those. Lists and schemas are fresh mutable copies, because
  * the types of those libraries are not readonly.
  */
-import { isObject, SkillError } from '#core';
+import { defined, isObject, SkillError } from '#core';
 import type { SkillTools } from '#runtime';
 
 type Json = { type: 'object'; properties: Record<string, object>; required?: string[] };
@@ -215,7 +215,7 @@ export function buildShapes(skills: SkillTools): Shapes {
               calls.map(async ({ id, name = '', args = {} }) => {
                 const { text, isError } = await skills.call(name, args);
                 const response = isError ? { error: text } : { output: text };
-                return { functionResponse: { ...(id === undefined ? {} : { id }), name, response } };
+                return { functionResponse: { ...defined({ id }), name, response } };
               }),
             ),
         },

@@ -5,7 +5,7 @@
 
 // The policy of a session, and the decision about an action.
 export { readPolicy } from './policy-files.ts';
-export { openPolicies, type SessionPolicy } from './session-policy.ts';
+export { openPolicies } from './session-policy.ts';
 export { policyWithSkills } from './skill-rules.ts';
 export type { Access } from './access.ts';
 export { fileAccesses, listAccesses, type FileSubject, type ProgramFacts } from './action-access.ts';

@@ -1,13 +1,15 @@
 import path from 'node:path';
 
 import { defined, startsProgram, type Action, type Decision, type RunResult, type SkillEntry } from '#core';
-import { decideAccesses, listAccesses, mayReach, type Policy, type ProgramFacts, type Access } from '#policy';
+import { decideAccesses, listAccesses, mayReach, type Policy, type Access } from '#policy';
 import { activeSkills, policyInUse, type ActionContext } from './action-context.ts';
 import type { Execution } from '#sandbox';
 import type { ActionTarget } from './find-target.ts';
 import { realPath } from '#platform';
 import { openLinkedNames } from '#project';
 import { listResourcePlaces, openSkillPlaces } from './skill-places.ts';
+
+export type ProgramFacts = Parameters<typeof decideAccesses>[2]['program'];
 
 export interface ActionDecision {
   readonly decision: Decision;

@@ -12,18 +12,17 @@ import {
 import {
   decideAccesses,
   fileAccesses,
+  type FileSubject,
   listAccesses,
   ownName,
   policyWithSkills,
   type Access,
-  type FileSubject,
   type Policy,
-  type ProgramFacts,
 } from '#policy';
 import { realPath } from '#platform';
 import { resolvePath } from '#project';
 import { resolveSkill } from '#skills';
-import { otherNames } from './decide-action.ts';
+import { otherNames, type ProgramFacts } from './decide-action.ts';
 import { isIgnoredFile } from './find-target.ts';
 import type { Runtime } from './runtime.ts';
 import { openSecrets } from './secrets/secrets.ts';

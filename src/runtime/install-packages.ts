@@ -8,10 +8,11 @@ import {
   isProblem,
   type ProgramAction,
 } from '#core';
-import { executionFailure, type Execution, type PackageNeeds, type PreparedPackages } from '#sandbox';
+import { executionFailure, type Execution, type PackageNeeds } from '#sandbox';
 import type { ActionContext } from './action-context.ts';
 import { whenAllowed, type FoundPackages } from './allow-action.ts';
 
+type PreparedPackages = NonNullable<NonNullable<Parameters<Execution['perform']>[2]>['packages']>;
 type StoredLayer = PreparedPackages['layers'][number];
 type InstallPackages = OfType<Action, 'install_packages'>;
 

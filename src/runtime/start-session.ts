@@ -21,7 +21,7 @@ import {
   type Profile,
 } from '#core';
 import type { Catalog, SkillIndex, planCatalog } from '#skills';
-import { decide, openPolicies, openRunAnswers, type Policy, type SessionPolicy } from '#policy';
+import { decide, openPolicies, openRunAnswers, type Policy } from '#policy';
 import { openVocabulary } from '#tools';
 import { chooseProfile } from '#tools/profiles';
 import { openTreeDigests, realPath, thisProcess, type LockOwner } from '#platform';
@@ -67,7 +67,7 @@ export interface SessionOptions extends Partial<SessionState['settings']> {
   /** MCP servers whose tools are offered, from `openToolServers` of `skillwright/mcp`. The caller closes them. */
   readonly servers?: ToolServers;
   /** Restricts the configured policy, and grants what the program opens itself. */
-  readonly policy?: SessionPolicy;
+  readonly policy?: Parameters<ReturnType<typeof openPolicies>>[0];
   /** Called if a rule requires approval. Without it such actions fail. */
   readonly approve?: Approve;
   /** Receives every event before it takes effect. If it throws, the step is not done. */

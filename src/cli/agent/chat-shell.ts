@@ -10,7 +10,7 @@ const MAX_KEPT = 8_000;
 /** A program in the background may keep the output open after the command has ended. */
 const DRAIN_MS = 1_000;
 
-interface ShellPlace {
+interface ShellContext {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Pick<Terminal, 'pass'>;
@@ -26,7 +26,7 @@ interface ShellEnd {
 export async function runShellLine(
   command: string,
   signal: AbortSignal,
-  { cwd, env, terminal }: ShellPlace,
+  { cwd, env, terminal }: ShellContext,
 ): Promise<string> {
   const child = spawn('/bin/sh', ['-c', command], { cwd, env: { ...env }, stdio: ['inherit', 'pipe', 'pipe'] });
   let kept = '';

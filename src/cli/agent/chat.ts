@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { findChat, openChat, recentChats, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
-import { countText, printable, shownText, VOCABULARY_NAMES } from '#core';
+import { countText, defined, printable, shownText, VOCABULARY_NAMES } from '#core';
 import type { AgentModel } from '#model';
 import { cacheDirectory, monotonicMs } from '#platform';
 import type { Runtime } from '#runtime';
@@ -59,7 +59,7 @@ export const command = defineCommand({
     const earlier = options.resume === undefined ? undefined : await findEarlier(invocation, options.resume);
     const typeAhead = isAtTerminal ? openTypeAhead() : undefined;
     const agent = await openAgent(invocation, {
-      ...(typeAhead === undefined ? {} : { typeAhead }),
+      ...defined({ typeAhead }),
       recordedVocabulary: VOCABULARY_NAMES.find((name) => name === earlier?.vocabulary),
       announce: async (_, runtime) =>
         isAtTerminal ? await greet(invocation, runtime) : await announceModel(invocation, runtime),

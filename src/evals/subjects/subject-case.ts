@@ -1,7 +1,7 @@
 /** One attempt at one case by another agent, graded from its record. */
 import path from 'node:path';
 
-import { stableJson } from '#core';
+import { defined, stableJson } from '#core';
 import { sha256 } from '#platform';
 import type { Session } from '#runtime';
 import { CHECKER_MS } from '../grade/grade-run.ts';
@@ -41,7 +41,7 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
       openSession && checkerRunner(openSession, folder, grading.checkerMs ?? CHECKER_MS);
     const given = {
       environment: sha256(stableJson([subject.program, subject.env])).slice(0, 16),
-      ...(ownSkills === undefined ? {} : { [OWN_SKILLS]: ownSkills.join(', ') }),
+      ...defined({ [OWN_SKILLS]: ownSkills?.join(', ') }),
     };
     const result = await gradeAttempt(attempt, { ...empty, given }, { folder, readOutput }, checkIn(project));
     const untouched = path.join(work, 'untouched');

@@ -1,8 +1,8 @@
-import { SkillError, type Executor } from '#core';
+import { SkillError } from '#core';
 
 /** The executor cannot be used on this machine. `install` is the command or setting that fixes it (default: the hint). */
 export function executorUnavailable(
-  executor: Executor['name'] | 'auto',
+  executor: string,
   message: string,
   about: { readonly hint: string; readonly reasons: readonly string[]; readonly install?: string },
 ): SkillError<'executor/unavailable'> {
