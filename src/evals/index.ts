@@ -3,10 +3,9 @@
  * subcommand of `skillwright eval`. Never prints. Read `project/run-evaluation.ts` first.
  */
 
-// Run cases. `EvalOutcome` is what any of them ends with, in all formats; `CaseProblem` is a mistake in a case file.
+// Run cases.
 export { openEvaluation } from './project/run-evaluation.ts';
 export { readInputs } from './project/inputs.ts';
-export type { CaseProblem } from './cases/problem.ts';
 export { tuneDescription } from './tune/tune-description.ts';
 export { draftFromRequests, generateDrafts } from './generate/generate-drafts.ts';
 

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { countText, docsPage, printable } from '#core';
-import { generateDrafts, openEvaluation, readInputs, tuneDescription, type CaseProblem } from '#evals';
+import { generateDrafts, openEvaluation, readInputs, tuneDescription } from '#evals';
 import type { Runtime } from '#runtime';
 import { wholeNumber } from '../arguments.ts';
 import { EXIT, usageError } from '../exit.ts';
@@ -178,7 +178,7 @@ function readRequest(invocation: EvalInvocation, runtime: Runtime, progress: Ret
     repeat: wholeNumber(flags.repeat, '--repeat', { least: 1, most: 1000 }),
     distractors: flags.distractors,
     useCache: flags['no-eval-cache'] !== true,
-    onProblems: (problems: readonly CaseProblem[]) => reportProblems(problems, invocation),
+    onProblems: (problems: CaseProblems) => reportProblems(problems, invocation),
     onProgress: (text: string) => progress.show(text),
   };
 }
@@ -190,8 +190,10 @@ function parseDetect({ flags }: EvalInvocation): number {
   return difference === undefined || difference <= 0 ? USUAL_DETECT / 100 : difference;
 }
 
+type CaseProblems = ReturnType<typeof readInputs>['problems'];
+
 /** Reports problems of case files, one per line. Returns true if one is an error, which makes the evaluation invalid. */
-export function reportProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
+export function reportProblems(problems: CaseProblems, invocation: EvalInvocation): boolean {
   const { terminal } = invocation;
   const { err, style } = terminal;
   const cwd = invocation.surroundings.cwd;
