@@ -18,7 +18,8 @@ describe('two reports', () => {
       compareVerdicts(one, other, compareReports(one, other)).warnings;
     const same = 'the skills are identical in both reports: changes come from the model, the cases or chance';
     expect(warnings(before, after)).toEqual([same, 'different models answered: small to large']);
-    const changed = { ...before, skills: [{ name: 'tables', digest: 'sha256-tree:new' }] };
+    const startedAt = '2026-11-02T00:00:00.000Z';
+    const changed = { ...before, startedAt, skills: [{ name: 'tables', digest: 'sha256-tree:new' }] };
     expect(warnings(before, changed)).toEqual([]);
   });
 
