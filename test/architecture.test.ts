@@ -114,6 +114,18 @@ describe('the import table', () => {
     expect([...new Set(used.map(({ door }) => door))].toSorted()).toEqual([...doors.keys()].toSorted());
   });
 
+  test('parts know at most 600 names of each other, and at most 40 of one part but core and platform', () => {
+    const known = new Map<string, Set<string>>();
+    for (const from of sources.filter((file) => !isEntryPoint(file)))
+      for (const [, list = '', part = ''] of read(from).matchAll(
+        /^(?:import|export)(?: type)?\s+\{([^}]*)\}\s+from\s+'#(\w+)[\w/-]*'/gm,
+      ))
+        known.set(part, new Set([...(known.get(part) ?? []), ...namesIn(list).map(({ name }) => name)]));
+    const counts = [...known].map(([part, names]) => ({ part, count: names.size }));
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(600);
+    expect(counts.filter(({ part, count }) => count > 40 && part !== 'core' && part !== 'platform')).toEqual([]);
+  });
+
   test('the page imports nothing that runs except core, the texts of reports and its own files', () => {
     const page = imports.filter(({ from, isType }) => folderOf(from) === 'console' && !isType);
     expect(page.length).toBeGreaterThan(50);
