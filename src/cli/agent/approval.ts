@@ -36,7 +36,12 @@ function terminalAsker(mode: EditMode | undefined): Asker {
   return {
     by: 'terminal',
     async ask(request, options) {
-      return (await openTerminalAsker(askStreams(process), acceptEdits)?.ask(request, options)) ?? 'nobody';
+      const streams = askStreams(process);
+      const asker = openTerminalAsker(streams, acceptEdits);
+      if (asker === undefined) return 'nobody';
+      // Rings, because the user may look elsewhere.
+      streams.output.write('\u0007');
+      return asker.ask(request, options);
     },
   };
 }

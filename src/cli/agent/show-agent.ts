@@ -98,7 +98,6 @@ export function openAgentDisplay(
     }
     if (!isSilent(event)) status.end();
     if (event.type === 'model-call') stream.begin();
-    if (event.type === 'approval-ask' && terminal.isInteractive) terminal.pass('stderr', BELL);
     // Text that is drawn again later would replace the lines of a question.
     if (event.type === 'action' || event.type === 'approval-ask') stream.interrupt();
     if (event.type === 'plan') {
@@ -133,9 +132,6 @@ export function openAgentDisplay(
     },
   };
 }
-
-/** The terminal notifies the user that a question waits. */
-const BELL = '\u0007';
 
 const TONES: Readonly<Record<TextLine['tone'], readonly [mark: string, style: Style]>> = {
   plain: ['', 'dim'],
