@@ -86,7 +86,10 @@ describe('operation of a fleet', needs('postgresql'), () => {
     writeFileSync(path.join(folder, 'SKILL.md'), '---\nname: local\ndescription: Of this project.\n---\n');
     const served = (): string =>
       fleet.postgres.query(`select count(*) from skillwright.skill_sets where skills::text like '%"name": "local"%'`);
-    const named = await fleet.start(['serve', '--port', '0'], /(?=[^]*hidden from the model.*: local)[^]*(http:\S+)\n/);
+    const named = await fleet.start(
+      ['serve', '--port', '0'],
+      /(?=[^]*hidden until you trust this project: local)[^]*(http:\S+)\n/,
+    );
     await stop(named.child);
     expect(served()).toBe('0');
     const trusting = await fleet.start(['serve', '--port', '0', '--trust-project'], /(http:\S+)\n/);
