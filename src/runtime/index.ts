@@ -16,7 +16,7 @@ export { buildSkillTools, type SkillTools } from './skill-tools.ts';
 export { parseInvocation } from './invoke.ts';
 export { refuseReserved } from './find-target.ts';
 
-// Programs of a session, and the files that they leave.
+// Files that programs leave, and where those of this process go.
 export { copyResults, deliverResults, isLeftOutNote, readCleanResults } from './execution/deliver-results.ts';
 export { writeResults } from './execution/take-outputs.ts';
 export { temporaryFolder } from './temporary-folder.ts';

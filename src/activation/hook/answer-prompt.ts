@@ -7,7 +7,7 @@ import { AGENTS } from '../agents/agents.ts';
 import type { Agent } from '../agents/agent.ts';
 import { chooseHints } from '../hints/choose-hints.ts';
 import { indexBodies } from './body-index.ts';
-import { composeAnswer, PLACEHOLDER, SILENCE, type Answer, type AnswerFrame } from './compose-answer.ts';
+import { composeAnswer, TEXT_SLOT, SILENCE, type Answer, type AnswerFrame } from './compose-answer.ts';
 import { stampOf } from './file-stamps.ts';
 import { readHintSource, type HintContext, type HintSource, type KnownFile } from './hint-source.ts';
 import { keptFile, writeKept } from './kept-hints.ts';
@@ -136,10 +136,10 @@ function isCurrent(source: HintSource): boolean {
 }
 
 function frameOf({ id, hook }: Agent, place: HintContext): AnswerFrame {
-  const own = hook.transcript?.(PLACEHOLDER);
+  const own = hook.transcript?.(TEXT_SLOT);
   return {
     agent: id,
-    answer: JSON.stringify(hook.answer(PLACEHOLDER)),
+    answer: JSON.stringify(hook.answer(TEXT_SLOT)),
     transcript: own === undefined ? undefined : expandFolder(own, place),
   };
 }
