@@ -22,6 +22,7 @@ export interface ServeHttpOptions extends Pick<Parameters<typeof openLoopbackSer
 }
 
 const PATH = '/mcp';
+const METHODS = ['GET', 'POST', 'DELETE'];
 const CONNECTIONS = 64;
 /** Of clients of the protocol before 2026-07-28, which has sessions. The one that was unused the longest ends first. */
 const MAX_SESSIONS = 32;
@@ -46,6 +47,11 @@ export async function serveHttp(
     connections: CONNECTIONS,
     async answer(request, response, url) {
       if (url.pathname !== PATH) return respond(response, 404, { error: `not found; the route is ${PATH}` });
+      // `Request` throws for TRACE, among others.
+      if (!METHODS.includes(request.method ?? '')) {
+        response.setHeader('allow', METHODS.join(', '));
+        return respond(response, 405, { error: `method ${request.method ?? ''} is not allowed here` });
+      }
       const asked = toWebRequest(request, response, url);
       // Reading the body for the decision uses it up.
       const isLegacy = await isLegacyRequest(asked.clone(), undefined, { maxRequestBodySize: MAX_BODY });

@@ -196,6 +196,7 @@ test('refuses strangers, and survives what they send', async () => {
     [400, { headers: { authorization: [authorization, 'Bearer wrong-wrong-wrong-wrong'] } }],
     [403, { headers: { authorization, origin: 'https://evil.example' } }],
     [404, { path: '/', headers: { authorization } }],
+    ...['TRACE', 'PUT', 'PROPFIND'].map((method) => [405, { method, headers: { authorization } }] as const),
     [404, { headers: { authorization, 'mcp-session-id': 'of-somebody-else' }, body: call }],
     // No session was started.
     [400, { headers: { authorization }, body: call }],
