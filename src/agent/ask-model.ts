@@ -119,7 +119,11 @@ async function callOnce(
       })
     : undefined;
   const signal = step === undefined ? stop : AbortSignal.any([stop, step]);
-  const called = model.call(request, display === undefined ? { signal } : { signal, onDelta: display.onDelta });
+  // The user, the project or a skill may have written a secret into it.
+  const called = model.call(
+    run.redact(request),
+    display === undefined ? { signal } : { signal, onDelta: display.onDelta },
+  );
   const answer = await untilStopped(step === undefined ? called : untilAborted(called, step))
     .catch((error: unknown) => {
       stop.throwIfAborted();

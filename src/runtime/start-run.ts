@@ -59,6 +59,8 @@ export interface Run {
   record(event: RunEvent): void;
   /** Writes all events so far. Throws `record/failed`. */
   flush(): void;
+  /** Removes known secrets from all texts of a value. */
+  redact<Value>(value: Value): Value;
   /**
    * Keeps a file that programs left in the record, without known secrets. Returns whether its bytes are unchanged; undefined if nothing is
    * recorded. Throws `record/failed`.
@@ -105,7 +107,13 @@ export async function startRun(
     if (start.scan !== undefined) take({ type: 'scan', ...start.scan });
     early.forEach(take);
     for (const message of notes) take({ type: 'note', message });
-    return recordedRun(session, record, telemetry, { take, notify, flush, measureText: source.measureText });
+    return recordedRun(session, record, telemetry, {
+      take,
+      notify,
+      flush,
+      measureText: source.measureText,
+      redact: (value) => redacted(value, source.secrets.redactor),
+    });
   } catch (error) {
     await session.close();
     throw error;
@@ -249,7 +257,7 @@ async function openTelemetry({ config }: SessionSource): Promise<RunTelemetry | 
 
 type Take = (event: RunEvent) => void;
 
-interface RunParts extends Pick<Run, 'flush' | 'measureText'> {
+interface RunParts extends Pick<Run, 'flush' | 'measureText' | 'redact'> {
   readonly take: Take;
   readonly notify: Take;
 }
@@ -258,7 +266,7 @@ function recordedRun(
   session: Session,
   record: RunRecord | undefined,
   telemetry: RunTelemetry | undefined,
-  { take, notify, flush, measureText }: RunParts,
+  { take, notify, flush, measureText, redact }: RunParts,
 ): Run {
   let ended: Promise<void> | undefined;
   const end = async (outcome: Exclude<RunInfo['outcome'], 'running'>, reason: string): Promise<void> => {
@@ -278,6 +286,7 @@ function recordedRun(
     path: record?.path,
     session,
     measureText,
+    redact,
     record: take,
     flush,
     keepFile(bytes, file) {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
+import { chunk, serve, startStream } from '../model/local-server.ts';
 import { needs } from '../needs.ts';
 import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';
 import { SHARED_CACHE, temporaryFolder, writeFiles } from './run-cli.ts';
@@ -30,6 +31,8 @@ function chat(folder: string, steps: readonly Step[], words: readonly string[] =
     env: { HOME: home, ...SHARED_CACHE },
   });
 }
+
+const SECRET = 'gsk-canary-5f2b81c09d7e';
 
 const until = (text: string): Step => ({ until: text });
 const keys = (text: string): Step => ({ keys: text });
@@ -138,6 +141,37 @@ describe('at a terminal', needs('python3 with pty'), () => {
       keys('\u0015/quit\r'),
     ]);
     expect(screen).toContain('Seen.');
+  });
+
+  verifies('POL-4', 'no known secret reaches the model: not by !command, a message, or AGENTS.md', async () => {
+    const folder = project([]);
+    writeFiles(folder, { 'AGENTS.md': `The token is ${SECRET}.` });
+    const server = await serve((response) =>
+      startStream(response).end(chunk({ content: 'Seen.' }) + chunk({}, 'stop') + 'data: [DONE]\n\n'),
+    );
+    try {
+      const { text: screen } = await atTerminal(
+        [process.execPath, PROGRAM, 'chat', '--model', 'openai-compatible/m', '--executor', 'none'],
+        [
+          PROMPT,
+          keys('!echo "token $GROQ_API_KEY"; yes "$GROQ_API_KEY" | head -3000\r'),
+          until(`token ${SECRET}`),
+          PROMPT,
+          keys(`what is ${SECRET}?\r`),
+          until('Seen.'),
+          ...QUIT,
+        ],
+        { cwd: folder, env: { HOME: home, ...SHARED_CACHE, OPENAI_BASE_URL: server.url, GROQ_API_KEY: SECRET } },
+      );
+      expect(screen).toContain('Seen.');
+    } finally {
+      await server.close();
+    }
+    const sent = JSON.stringify(server.requests.map(({ body }) => body));
+    expect(sent).toContain('[secret GROQ_API_KEY]');
+    expect(sent).toContain('The token is [secret');
+    // No part of it either, which a cut could leave.
+    expect(sent).not.toContain(SECRET.slice(-8));
   });
 
   test('Ctrl-C stops a !command and not the chat', async () => {

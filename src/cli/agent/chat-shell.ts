@@ -1,7 +1,8 @@
 /** `!command` of a chat: the user runs a command in the project, and the model reads its output with the next message. */
 import { spawn } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
 
-import { cleanText, sliceStart } from '#core';
+import { cleanText, sliceStart, type Redactor } from '#core';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** How a note for the model begins. */
@@ -14,6 +15,8 @@ interface ShellContext {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Pick<Terminal, 'pass'>;
+  /** Removes known secrets from what the model reads; the user sees the output as it is. */
+  readonly redactor: Redactor;
 }
 
 interface ShellEnd {
@@ -26,18 +29,25 @@ interface ShellEnd {
 export async function runShellLine(
   command: string,
   signal: AbortSignal,
-  { cwd, env, terminal }: ShellContext,
+  { cwd, env, terminal, redactor }: ShellContext,
 ): Promise<string> {
   const child = spawn('/bin/sh', ['-c', command], { cwd, env: { ...env }, stdio: ['inherit', 'pipe', 'pipe'] });
   let kept = '';
-  const take =
-    (stream: 'stdout' | 'stderr') =>
-    (text: string): void => {
+  let last = '';
+  const keep = (text: string): void => {
+    kept = (kept + text).slice(-2 * MAX_KEPT);
+  };
+  const followed = (['stdout', 'stderr'] as const).map((stream) => {
+    // Secrets are removed before the text is cut, because a part of a secret is not found.
+    const clean = redactor.stream();
+    const decoder = new StringDecoder('utf8');
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
       terminal.pass(stream, text);
-      kept = (kept + text).slice(-2 * MAX_KEPT);
-    };
-  child.stdout.setEncoding('utf8').on('data', take('stdout'));
-  child.stderr.setEncoding('utf8').on('data', take('stderr'));
+      last = text;
+      keep(decoder.write(Buffer.from(clean.write(Buffer.from(text)))));
+    });
+    return () => keep(decoder.write(Buffer.from(clean.end())) + decoder.end());
+  });
   const { code, endedBy, problem } = await new Promise<ShellEnd>((resolve) => {
     child.once('error', ({ message }) => resolve({ problem: message }));
     child.once('exit', (code, endedBy) => {
@@ -59,10 +69,11 @@ export async function runShellLine(
         ? `it was ended by ${endedBy ?? 'a signal'}`
         : `exit code ${String(code)}`
       : `it could not be started: ${problem}`;
-  if (kept !== '' && !kept.endsWith('\n')) terminal.pass('stderr', '\n');
-  const text = cleanText(kept).trim();
+  for (const finish of followed) finish();
+  if (last !== '' && !last.endsWith('\n')) terminal.pass('stderr', '\n');
+  const text = redactor.text(cleanText(kept)).trim();
   const left = text.length > MAX_KEPT ? `[the first ${String(text.length - MAX_KEPT)} characters are left out]\n` : '';
-  return `${SHELL_NOTE}${sliceStart(command, 2_000)}\n${end}; its output:\n${left}${text.slice(-MAX_KEPT)}`;
+  return `${SHELL_NOTE}${sliceStart(redactor.text(command), 2_000)}\n${end}; its output:\n${left}${text.slice(-MAX_KEPT)}`;
 }
 
 function onceAborted(signal: AbortSignal): Promise<void> {

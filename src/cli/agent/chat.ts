@@ -5,7 +5,7 @@ import { runsDirectory } from '#journal';
 import { countText, defined, printable, shownText, VOCABULARY_NAMES } from '#core';
 import type { AgentModel } from '#model';
 import { cacheDirectory, monotonicMs } from '#platform';
-import type { Runtime } from '#runtime';
+import { openSecrets, type Runtime } from '#runtime';
 import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
@@ -100,7 +100,13 @@ export const command = defineCommand({
         required: mentionedSkills(message, skillNames(runtime), surroundings),
       }),
       shell: isAtTerminal
-        ? (line, stop) => runShellLine(line, stop, { cwd: surroundings.cwd, env: process.env, terminal })
+        ? (line, stop) =>
+            runShellLine(line, stop, {
+              cwd: surroundings.cwd,
+              env: process.env,
+              terminal,
+              redactor: openSecrets(runtime.config.secrets ?? {}, surroundings).redactor,
+            })
         : undefined,
       unsent: () => typeAhead?.drain() ?? '',
       project: surroundings.cwd,
