@@ -1,23 +1,13 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, cpSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { SHARED_CACHE } from './cli/run-cli.ts';
+import { compileExamples } from './compile-examples.ts';
 import { PROJECT, filesBelow } from './files-below.ts';
 
 const folder = compileExamples();
@@ -197,7 +187,7 @@ test('fleet-client submits, refuses what is asked, follows the events and checks
 });
 
 test('every example has 20 to 60 lines and a link from the page where a reader needs it', () => {
-  const names = filesBelow('examples', /\.ts$/).filter((name) => !name.includes('frameworks/'));
+  const names = filesBelow('examples', /\.ts$/).filter((name) => name.split('/').length === 2);
   const lengths = names.map((name) => read(name).trimEnd().split('\n').length);
   expect(names.filter((_, index) => (lengths[index] ?? 0) < 20 || (lengths[index] ?? 0) > 60)).toEqual([]);
   const pages = [...filesBelow('docs', /\.md$/), 'README.md'].map(read).join('\n');
@@ -266,38 +256,3 @@ test('every framework is pinned and tried by check:frameworks, in a dozen lines 
     ]);
   }
 });
-
-/**
- * The examples, compiled into a folder of the test's own, where they import `skillwright` as a stranger would: by name, through the
- * published doors, from the built package.
- */
-function compileExamples(): string {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-examples-'));
-  beforeAll(() => {
-    const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
-    const flags = [
-      '--outDir',
-      folder,
-      '--rootDir',
-      path.join(PROJECT, 'examples'),
-      '--noEmit',
-      'false',
-      '--checkers',
-      '1',
-    ];
-    execFileSync(process.execPath, [tsc, '-p', path.join(PROJECT, 'examples/tsconfig.json'), ...flags], {
-      timeout: 120_000,
-    });
-    writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
-    const modules = path.join(folder, 'node_modules');
-    mkdirSync(modules);
-    symlinkSync(PROJECT, path.join(modules, 'skillwright'));
-    for (const name of readdirSync(path.join(PROJECT, 'node_modules')))
-      if (name !== 'skillwright' && !name.startsWith('.'))
-        symlinkSync(path.join(PROJECT, 'node_modules', name), path.join(modules, name));
-  });
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-}

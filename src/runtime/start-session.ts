@@ -317,9 +317,14 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     // Programs write there anyway.
     'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file === '/' ? '' : file}/**)`]),
-    ...(namedIsolation(executor) === 'none' ? ['unsafe_local'] : []),
+    ...(namedIsolation(executor) === 'none' || isOwnExecutor(executor) ? ['unsafe_local'] : []),
     ...packages,
   ];
+}
+
+/** A caller that passes its own executor is responsible for its isolation, like one that names `local`. */
+function isOwnExecutor(executor: ExecutionOptions['executor']): boolean {
+  return typeof executor === 'object' && namedIsolation(executor.name) === undefined;
 }
 
 /** The offer depends only on the snapshot and the settings, so that prompts stay cacheable. */

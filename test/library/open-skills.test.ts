@@ -12,6 +12,7 @@ import {
 } from '../../src/library/open-skills.ts';
 import { memorySkills } from '../../src/library/skill-source.ts';
 import { writeThree } from '../runtime/support.ts';
+import { groupExecutor } from '../sandbox/own-executor.ts';
 import { scratch, writeSkill } from '../skills/registry/support.ts';
 
 async function open(options: OpenSkillsOptions): Promise<SkillLibrary> {
@@ -129,6 +130,19 @@ describe('a conversation', () => {
     expect((await ben.call('run_script', run)).isError).toBe(true);
     expect(asked).toHaveLength(4);
     expect(asked[0]).toMatch(/^ada approval needed; risk: [^]*scripts\/go\.sh|^ada approval needed[^]*go\.sh/);
+  });
+
+  test('an executor of the program needs no other consent, unless the program asks', async () => {
+    const asked: string[] = [];
+    const call = async (execute: ExecuteOptions): Promise<string> => {
+      const chat = await (await open({ from: three(), execute })).conversation();
+      return (await chat.call('run_script', { skill: 'alpha', script: 'go.sh' })).text;
+    };
+    const executor = { ...groupExecutor(), name: 'e2b' };
+    expect(await call({ executor })).toContain('canary-script');
+    expect(asked).toEqual([]);
+    expect(await call({ executor, approve: ({ text }) => asked.push(text) > 5 })).not.toContain('canary-script');
+    expect(asked).toHaveLength(1);
   });
 
   test('a result of one line costs under 60 tokens, and output names its call', async () => {
