@@ -1,6 +1,7 @@
 /** What an evaluation ends with: one report, the matrix of several, or the comparison of two. Each is shown and written in the same way. */
 import path from 'node:path';
 
+import { defined } from '#core';
 import type { CaseProblem } from '../cases/problem.ts';
 import { compareReports, type ReportComparison } from '../report/compare-reports.ts';
 import { compareVerdicts } from '../report/compare-verdict.ts';
@@ -59,10 +60,18 @@ export function toOutcome(report: EvalReport, cwd: string, thresholds: Threshold
   };
 }
 
-/** HTML and Markdown show what changed since `before`; the other formats show `after`. */
+/** HTML and Markdown show what changed since `before`; the other formats show `after`. All but the stored JSON have the verdict of the comparison. */
 export function compareOutcomes(before: EvalReport, after: EvalReport, cwd: string): EvalOutcome {
   const comparison: ReportComparison = compareReports(before, after);
   const verdict = compareVerdicts(before, after, comparison);
+  const { validity, result, reasons, warnings } = verdict;
+  const own = findVerdict(after);
+  const claims = validity === 'invalid' ? {} : { effect: own.effect, interval: own.interval, skills: own.skills };
+  const shown = {
+    ...after,
+    ...(validity === 'invalid' ? { comparisons: [] } : {}),
+    verdict: { validity, result, reasons, warnings: [...warnings, ...own.warnings], ...defined(claims) },
+  };
   return {
     json: { verdict, ...comparison },
     verdict: verdict.result === 'none' ? 'invalid' : verdict.result,
@@ -71,7 +80,7 @@ export function compareOutcomes(before: EvalReport, after: EvalReport, cwd: stri
     render: async (format) =>
       format === 'markdown'
         ? { type: 'text', text: markdownComparison(comparison, verdict), file: REPORT_FORMATS.markdown.file }
-        : renderReport(after, format, cwd, before),
+        : renderReport(format === 'json' ? after : shown, format, cwd, before),
   };
 }
 

@@ -5,6 +5,7 @@
  */
 import { flakyText, modelsText, countTokens } from './report-text.ts';
 import { hasVerdict, isCounted, type CaseResult, type EvalReport } from './result.ts';
+import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 
 export interface ReportFile {
   /** Relative to the folder for the viewer, with `/`. */
@@ -29,6 +30,8 @@ export function buildBenchmark(report: EvalReport) {
   const numbers = numberCases(report);
   const graded = gradedResults(report);
   return {
+    // The viewer shows the notes, which start with it too.
+    verdict: findVerdict(report),
     metadata: {
       skill_name: report.skills[0]?.name ?? '',
       skill_path: '',
@@ -109,9 +112,11 @@ export function computeSpread(values: readonly number[]) {
   };
 }
 
-function listNotes({ results, arms, comparisons, uncompared, flaky, isPartial }: EvalReport): readonly string[] {
+function listNotes(report: EvalReport): readonly string[] {
+  const { results, arms, comparisons, flaky } = report;
   return [
-    ...(isPartial ? ['The evaluation was stopped before all cases ran.'] : []),
+    verdictTitle(report),
+    ...verdictLines(report),
     ...results
       .filter((result) => !hasVerdict(result) || !isCounted(result))
       .map(
@@ -122,7 +127,6 @@ function listNotes({ results, arms, comparisons, uncompared, flaky, isPartial }:
       sayNothing.map((one) => `${one.case}: the check ${one.check} passes in both configurations`),
     ),
     ...flaky.map((one) => `attempts differ: ${flakyText(one, arms.length > 1)}`),
-    ...uncompared.map(({ reason }) => `no comparison: ${reason}`),
   ];
 }
 

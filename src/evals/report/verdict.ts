@@ -24,25 +24,35 @@ export function findVerdict(report: EvalReport): Verdict {
   return report.verdict ?? makeVerdict(report, {}, []);
 }
 
-/** Decides the verdict and keeps it with the report. `warnings` are those of the suite. */
+/** Decides the verdict and keeps it with the report. `warnings` are those of the suite. A report that cannot be believed claims no effect in any format. */
 export function withVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): EvalReport {
-  return { ...report, thresholds, verdict: makeVerdict(report, thresholds, warnings) };
+  const verdict = makeVerdict(report, thresholds, warnings);
+  return { ...withoutClaims(report, verdict), thresholds, verdict };
+}
+
+function withoutClaims(report: EvalReport, { validity }: Pick<Verdict, 'validity'>): EvalReport {
+  return validity === 'invalid' ? { ...report, comparisons: [] } : report;
 }
 
 const STOPPED = 'the evaluation was stopped before all cases ran';
 
 function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): Verdict {
   const whole = judgeReport(report, thresholds);
-  const skills = judgeSkills(report, thresholds);
+  const skills = judgeSkills(report, thresholds)?.map(
+    // An error of one skill may be an error of all: the effect on the others is shown by an evaluation of them alone.
+    ({ effect, interval, ...one }) =>
+      whole.validity === 'invalid' ? one : { ...one, ...defined({ effect, interval }) },
+  );
   const unjudged = skills?.filter(({ validity }) => validity === 'invalid').map(({ skill }) => skill) ?? [];
   const isOpen = whole.validity === 'valid' && unjudged.length > 0;
+  const claimed = withoutClaims(report, whole);
   return {
     ...whole,
     ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
     warnings: [
       ...new Set([
-        ...listDoubts(report),
-        ...listQuarantineDoubts(report),
+        ...listDoubts(claimed),
+        ...listQuarantineDoubts(claimed),
         ...listJudgeDoubts(report),
         ...loweredThresholds(report, thresholds),
         ...warnings,

@@ -63,7 +63,15 @@ describe('the skill-creator format', () => {
         executor_duration_seconds: 1.5,
       },
     });
+    const verdict = {
+      validity: 'valid',
+      result: 'failed',
+      reasons: ['the pass rate is 0.000; the minimum is 1'],
+      warnings: [],
+    };
+    expect(Object.keys(buildBenchmark(given))[0]).toBe('verdict');
     expect(buildBenchmark(given)).toEqual({
+      verdict,
       metadata: {
         skill_name: 'tables',
         skill_path: '',
@@ -100,7 +108,7 @@ describe('the skill-creator format', () => {
           tokens: computeSpread([1050]),
         },
       },
-      notes: [],
+      notes: ['valid, failed: 0 passed, 1 failed', ...verdict.reasons],
     });
   });
 
@@ -131,7 +139,11 @@ describe('the skill-creator format', () => {
     const { runs, run_summary, notes } = buildBenchmark(given);
     expect(runs).toHaveLength(1);
     expect(run_summary).toMatchObject({ with_skill: { pass_rate: { mean: 1, min: 1 } } });
-    expect(notes).toEqual(['a, with_skill, run 2: error, excluded from means: down']);
+    expect(notes).toEqual([
+      'INVALID: there is no verdict',
+      '1 case ended with an error; the limit is 0',
+      'a, with_skill, run 2: error, excluded from means: down',
+    ]);
     expect(buildBenchmark(report([])).run_summary).toEqual({});
   });
 

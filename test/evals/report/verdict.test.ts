@@ -8,6 +8,8 @@ import { terminalReport } from '../../../src/evals/report/terminal.ts';
 import { findVerdict, withVerdict } from '../../../src/evals/report/verdict.ts';
 import { exitOf, verdictOf } from '../../../src/evals/report/report.ts';
 import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
+import { toOutcome } from '../../../src/evals/project/outcome.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { COMPARISON, TRIGGER, check, report, result } from '../sample-report.ts';
 
@@ -264,6 +266,53 @@ describe('a suite with a skill that', () => {
   test('and without one, passes', () => {
     const whole = suite({});
     expect([exitOf(whole, lax), findVerdict(whole).validity]).toEqual([0, 'valid']);
+  });
+});
+
+describe('a report that cannot be believed claims no effect', () => {
+  const twelve = Array.from({ length: 12 }, (_, place) => {
+    const own = { ...live, input: `work on ${'xyz'.repeat(place + 1)}` };
+    const checks = [check('output[0]')];
+    const wrong = checks.map((one) => ({ ...one, status: 'failed' as const }));
+    return [
+      result(String(place), { ...own, checks, skill: 'tables' }),
+      result(String(place), { ...own, arm: 'without', status: 'failed', checks: wrong, skill: 'tables' }),
+    ];
+  }).flat();
+  const flaky = { until: '2026-12-01', passed: 2, of: 5 };
+  const worse = Array.from({ length: 4 }, (_, place) => [
+    result(`flaky-${String(place)}`, { ...live, input: 'abc'.repeat(place + 1), status: 'failed', quarantine: flaky }),
+    result(`flaky-${String(place)}`, { ...live, input: 'abc'.repeat(place + 1), arm: 'without', quarantine: flaky }),
+  ]).flat();
+  const unjudged = check('rubric.a', { kind: 'judge', status: 'skipped', found: 'no judge model' });
+  const open = result('open', { ...live, checks: [check('output[0]'), unjudged], skill: 'tables' });
+
+  test.each([
+    ['', twelve, {}, 'valid'],
+    ['with an error above the limit', [...twelve, broken], {}, 'invalid'],
+    ['with --strict and checks that did not run', [...twelve, open], { strict: true }, 'invalid'],
+    [
+      'with --strict and a skill without a verdict',
+      [...twelve, { ...skipped, skill: 'b' }],
+      { strict: true },
+      'invalid',
+    ],
+    ['with a warning about quarantine', [...twelve, ...worse, broken], {}, 'invalid'],
+  ])('%s', async (_, results, thresholds, validity) => {
+    const whole = withVerdict(report(results), thresholds, ['cases.yaml:1: SKILL.md contains the expected text']);
+    expect(findVerdict(whole).validity).toBe(validity);
+    const outcome = toOutcome(whole, scratch(), thresholds);
+    const written = await Promise.all(
+      (['html', 'json', 'markdown', 'junit', 'skill-creator'] as const).map((format) => outcome.render(format)),
+    );
+    const texts = [
+      outcome.toText({ width: 200, style: (_style, text) => text }).join('\n'),
+      JSON.stringify(outcome.json),
+      ...written.map((one) => (one.type === 'text' ? one.text : (one.files[0]?.text ?? ''))),
+    ].map((text) => text.replaceAll(/<script>[^]*?<\/script>/g, ''));
+    // A count of cases, as in "0 better", is no claim.
+    const claims = texts.map((text) => /(?<!\d )\b(?:better|worse)\b(?!\W*:\s*\d)/.test(text));
+    expect(claims).toEqual(Array(7).fill(validity === 'valid'));
   });
 });
 
