@@ -8,7 +8,7 @@ import type { EvalCase } from '../cases/case.ts';
 import type { CaseProblem } from '../cases/problem.ts';
 import { readCases } from '../cases/read-cases.ts';
 import type { WrittenThresholds } from '../report/thresholds.ts';
-import { groupBy } from '../report/result.ts';
+import { groupBy, type EvalReport } from '../report/result.ts';
 import { lintSuite, type LintOptions } from '../lint/lint-suite.ts';
 import { skillFoldersAt, skillNameAt } from '../cases/suite.ts';
 import { raiseUsage } from './raise-usage.ts';
@@ -31,6 +31,8 @@ export interface EvalInputs {
   /** Cases that no person has confirmed: listed, but not run. */
   readonly drafts: readonly EvalCase[];
   readonly skills: readonly string[];
+  /** Cases of the project about the same skills that were not asked for, by file. */
+  readonly leftOut: NonNullable<EvalReport['leftOut']>;
   /** Of the files and of the suite as a whole; a file that was not read is a warning. */
   readonly problems: readonly CaseProblem[];
   readonly thresholds: WrittenThresholds;
@@ -59,18 +61,22 @@ export function readInputs(options: InputOptions): EvalInputs {
     all.filter(({ isDraft }) => isDraft !== true),
     all.filter(({ isDraft }) => isDraft === true),
   ];
+  const everywhere = unique([...own, ...brought, ...findPlaces(cwd, runtime)]);
+  const known = everywhere.length === own.length ? cases : readCases(everywhere, { knownSkills, signal }).cases;
+  const leftOut = findLeftOut(chosen, [...cases, ...known]);
   const problems = [
     ...found,
     ...passedOver.map(({ file, reason }) => notRead(file, reason)),
     ...lintSuite(chosen, { kind: options.kind ?? 'cases', skills }),
     ...draftProblems(drafts, chosen.length === 0 ? 'error' : 'warning'),
   ];
-  if (vocabulary === undefined) return { cases: chosen, drafts, skills, problems, thresholds };
+  if (vocabulary === undefined) return { cases: chosen, drafts, skills, leftOut, problems, thresholds };
   // Cases run without the configuration of the project; a case may name another vocabulary.
   return {
     cases: chosen.map((one) => ({ ...one, config: { vocabulary, ...one.config } })),
     drafts,
     skills,
+    leftOut,
     problems,
     thresholds,
   };
@@ -98,11 +104,30 @@ function draftProblems(drafts: readonly EvalCase[], severity: CaseProblem['sever
   });
 }
 
-function pathsHere(cwd: string, { index }: Runtime): readonly string[] {
+/** A part of the cases about a skill may leave out those that it makes worse. */
+function findLeftOut(chosen: readonly EvalCase[], known: readonly EvalCase[]): EvalInputs['leftOut'] {
+  const nameOf = ({ place: { file, line, column } }: EvalCase): string => JSON.stringify([file, line, column]);
+  const targets = new Set(chosen.map(({ skills: { target } }) => target));
+  const names = new Set(chosen.map(nameOf));
+  const left = known.filter((one) => {
+    const isNew = targets.has(one.skills.target) && !names.has(nameOf(one)) && one.isDraft !== true;
+    names.add(nameOf(one));
+    return isNew;
+  });
+  return [...groupBy(left, ({ place }) => place.file)].map(([file, cases]) => ({
+    file,
+    cases: cases.map(({ id }) => id),
+  }));
+}
+
+function findPlaces(cwd: string, { index }: Runtime): readonly string[] {
   if (isPresent(path.join(cwd, 'SKILL.md'))) return [cwd];
   const skills = index.skills.filter(({ source }) => source === 'project').map(({ dir }) => dir);
-  const folders = PROJECT_CASES.map((name) => path.join(cwd, name)).filter(isDirectory);
-  const found = [...skills, ...folders];
+  return [...skills, ...PROJECT_CASES.map((name) => path.join(cwd, name)).filter(isDirectory)];
+}
+
+function pathsHere(cwd: string, runtime: Runtime): readonly string[] {
+  const found = findPlaces(cwd, runtime);
   if (found.length > 0) return found;
   raiseUsage('nothing to evaluate in this folder', 'name a skill, a folder of skills or a case file');
 }

@@ -39,13 +39,20 @@ export function completeReport(
     cwd,
     thresholds,
     problems,
-  }: { readonly cwd: string; readonly thresholds: Thresholds; readonly problems: readonly CaseProblem[] },
+    leftOut,
+  }: {
+    readonly cwd: string;
+    readonly thresholds: Thresholds;
+    readonly problems: readonly CaseProblem[];
+    readonly leftOut: NonNullable<EvalReport['leftOut']>;
+  },
 ): EvalReport {
   const fromHere = (file: string): string =>
     path.isAbsolute(file) ? path.relative(cwd, file).split(path.sep).join('/') : file;
   const results = report.results.map((one) => ({ ...one, place: { ...one.place, file: fromHere(one.place.file) } }));
   const warnings = problems.map(({ file, line, message }) => `${fromHere(file)}:${String(line)}: ${message}`);
-  return withVerdict({ ...report, results }, thresholds, warnings);
+  const left = leftOut.map(({ file, cases }) => ({ file: fromHere(file), cases }));
+  return withVerdict({ ...report, ...(left.length === 0 ? {} : { leftOut: left }), results }, thresholds, warnings);
 }
 
 /** `cwd` is the project, whose stored reports the page shows as a trend. */

@@ -126,7 +126,7 @@ export async function openEvaluation(request: EvaluationRequest) {
               onProgress: (state) => request.onProgress(`${name}${progressText(state)}`),
               onNote: (note) => void notes.add(note),
             }),
-            { cwd, thresholds, problems: inputs.problems },
+            { cwd, thresholds, problems: inputs.problems, leftOut: inputs.leftOut },
           );
           saveReport(directory, report);
           return report;

@@ -86,8 +86,9 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
   const { strict } = request;
   const thresholds = { ...readThresholds(settings.thresholds, written, request.thresholds), strict };
   const missing = findMissing(runs, folders, cases);
+  const leftOut = [...evaluationsOf(folders)].flatMap((folder) => reportIn(folder)?.leftOut ?? []);
   const report = finishReport(startedAt, { results: sorted, missing, isPartial: false, prices: settings.prices });
-  return toOutcome(completeReport(report, { cwd, thresholds, problems }), cwd, thresholds);
+  return toOutcome(completeReport(report, { cwd, thresholds, problems, leftOut }), cwd, thresholds);
 }
 
 /** Writes first cases for a skill to `evals/cases.yaml`. Never overwrites a file. */
@@ -168,6 +169,10 @@ function evaluationOf(folder: string): string | undefined {
   return [folder, ...above].find((one) => isPresent(path.join(one, RESULTS_FILE)));
 }
 
+function evaluationsOf(folders: readonly string[]): ReadonlySet<string> {
+  return new Set(folders.map(evaluationOf).filter((folder) => folder !== undefined));
+}
+
 type AttemptName = Pick<CaseResult, 'case' | 'arm' | 'attempt'>;
 
 /** Names what was planned and has no stored run: attempts of the evaluations, and whole cases. */
@@ -176,8 +181,7 @@ function findMissing(
   folders: readonly string[],
   cases: readonly EvalCase[],
 ): readonly string[] {
-  const evaluations = new Set(folders.map(evaluationOf).filter((folder) => folder !== undefined));
-  const planned: readonly AttemptName[] = [...evaluations].flatMap((folder) => [
+  const planned: readonly AttemptName[] = [...evaluationsOf(folders)].flatMap((folder) => [
     ...readStoredResults(path.join(folder, RESULTS_FILE)),
     ...(reportIn(folder)?.results ?? []),
   ]);

@@ -1,7 +1,8 @@
 /** What a comparison of two reports may claim: nothing if one of them is invalid. */
 import { countText, defined, stableJson } from '#core';
-import { compareReports, isRegression, type ReportComparison } from './compare-reports.ts';
+import { compareReports, isRegression, type BeforeAfter, type ReportComparison } from './compare-reports.ts';
 import { listServed } from './arm-doubts.ts';
+import { leftOutText } from './left-out.ts';
 import { liveText } from './report-text.ts';
 import { groupBy, isCounted, type EvalReport, type Verdict } from './result.ts';
 import { findVerdict, verdictTitle } from './verdict.ts';
@@ -35,7 +36,11 @@ export function compareVerdicts(
       ...(counts.broken === 0 ? [] : [`${countText(counts.broken, 'case')} broke`]),
       ...(hasRegression && live !== undefined ? [`live ${liveText(live)}`] : []),
     ],
-    warnings: [...listCauses(before, after, comparison), ...listQuarantined(before, after, hasRegression)],
+    warnings: [
+      ...listLeftOut({ before, after }),
+      ...listCauses(before, after, comparison),
+      ...listQuarantined(before, after, hasRegression),
+    ],
     skills: [...new Set([...earlier.keys(), ...later.keys()])].map((skill) => ({
       skill,
       ...defined({ before: earlier.get(skill), after: later.get(skill) }),
@@ -88,6 +93,13 @@ function listQuarantined(before: EvalReport, after: EvalReport, hasRegression: b
   return [
     `"${regressionText(hasRegression)}" only without ${countText(count, 'case')} in quarantine; with all cases it is "${regressionText(!hasRegression)}"`,
   ];
+}
+
+function listLeftOut(reports: BeforeAfter<EvalReport>): readonly string[] {
+  return (['before', 'after'] as const).flatMap((side) => {
+    const text = leftOutText(reports[side]);
+    return text === undefined ? [] : [`${side}: ${text}`];
+  });
 }
 
 /** Causes of a change that are not the skill. */

@@ -105,6 +105,7 @@ const REPORT: Shape = {
   skills: [{ name: 'string', digest: 'string' }],
   isPartial: 'boolean',
   'missing?': ['string'],
+  'leftOut?': [{ file: 'string', cases: ['string'] }],
   'suiteErrors?': ['string'],
   results: [RESULT],
   'prices?': [PRICE],

@@ -48,7 +48,16 @@ export const TOOL = `skillwright ${VERSION}`;
 
 export interface ReportParts extends Pick<
   EvalReport,
-  'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial' | 'verdict' | 'thresholds' | 'missing' | 'suiteErrors'
+  | 'tool'
+  | 'startedAt'
+  | 'wallMs'
+  | 'skills'
+  | 'isPartial'
+  | 'verdict'
+  | 'thresholds'
+  | 'missing'
+  | 'leftOut'
+  | 'suiteErrors'
 > {
   readonly results: readonly CaseResult[];
   /** Absent in reports of earlier versions. */
@@ -79,6 +88,7 @@ export function makeReport(parts: ReportParts): EvalReport {
       verdict: parts.verdict,
       thresholds: parts.thresholds,
       missing: parts.missing?.length === 0 ? undefined : parts.missing,
+      leftOut: parts.leftOut,
       suiteErrors: parts.suiteErrors,
     }),
     tool,
@@ -211,7 +221,7 @@ export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): Eval
 /** A report of each evaluated skill with its own cases. */
 export function splitBySkill(report: EvalReport): readonly (readonly [string, EvalReport])[] {
   const groups = [...groupBy(report.results, ({ skill = '' }) => skill)].filter(([skill]) => skill !== '');
-  return groups.map(([skill, results]) => [skill, makeReport({ ...report, results })] as const);
+  return groups.map(([skill, results]) => [skill, makeReport({ ...report, leftOut: undefined, results })] as const);
 }
 
 /** The verdict on all results together. */

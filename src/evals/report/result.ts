@@ -190,17 +190,15 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Rea
 export type Rate = Readonly<Record<'count' | 'of' | 'low' | 'high', number>>;
 
 /** The change of the pass rate over all cases that a live model answers, with one-sided exact p-values. */
-export interface RateChange {
+export interface RateChange extends Readonly<Record<'before' | 'after', Rate>> {
   readonly cases: number;
-  readonly before: Rate;
-  readonly after: Rate;
   /** The chance of such a fall if nothing changed. */
   readonly p: number;
 }
 
 export type StatusCounts = Readonly<Record<CaseStatus, number>>;
 
-/** All results of one arm. `totals`, `harness` and `quarantined` together count every result of the arm once. */
+/** All results of one arm: `totals`, `harness` and `quarantined` together count each once. */
 export interface ArmSummary {
   readonly arm: Arm;
   readonly totals: StatusCounts;
@@ -394,6 +392,8 @@ export interface EvalReport {
   /** Errors of the suite, because of which nothing ran. */
   readonly suiteErrors?: readonly string[];
   readonly isPartial: boolean;
+  /** Cases about the same skills that were not asked for, by file. */
+  readonly leftOut?: readonly { readonly file: string; readonly cases: readonly string[] }[];
   /** Planned attempts whose records are missing, where stored runs are graded again. */
   readonly missing?: readonly string[];
 }

@@ -13,6 +13,7 @@ import {
 import { listDoubts } from './arm-doubts.ts';
 import { numberText } from './cost-text.ts';
 import { listQuarantineDoubts } from './quarantine-doubts.ts';
+import { countLeftOut, leftOutText } from './left-out.ts';
 import { missingText } from './missing-attempts.ts';
 import { splitBySkill, verdictOf } from './report.ts';
 import type { Thresholds } from './thresholds.ts';
@@ -51,6 +52,7 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
     ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
     warnings: [
       ...new Set([
+        ...[leftOutText(report)].filter((text) => text !== undefined),
         ...listDoubts(claimed),
         ...listQuarantineDoubts(claimed),
         ...listJudgeDoubts(report),
@@ -132,6 +134,7 @@ export function verdictTitle(report: EvalReport): string {
     return `INVALID: ${invalidLines(report).length === 0 ? 'there is no verdict' : invalidTitle(report)}`;
   const { totals, harness, quarantined, skippedChecks } = ownArm(report);
   const flaky = sumCounts(quarantined);
+  const left = countLeftOut(report);
   const isClean =
     skippedChecks +
       totals.failed +
@@ -140,9 +143,13 @@ export function verdictTitle(report: EvalReport): string {
       harness.failed +
       harness.error +
       harness.skipped +
-      flaky ===
+      flaky +
+      left ===
     0;
-  const uncounted = flaky === 0 ? '' : `, ${numberText(flaky)} in quarantine`;
+  const uncounted = [
+    ...(flaky === 0 ? [] : [`, ${numberText(flaky)} in quarantine`]),
+    ...(left === 0 ? [] : [`, ${numberText(left)} left out`]),
+  ].join('');
   const counts = isClean && totals.passed > 0 ? 'all passed' : `${totalsText(totals)}${uncounted}`;
   if (validity === 'incomplete') return `INCOMPLETE: ${counts}`;
   return result === 'passed' && isClean ? `valid, ${counts}` : `valid, ${result}: ${counts}`;

@@ -8,7 +8,7 @@ import { terminalReport } from '../../../src/evals/report/terminal.ts';
 import { findVerdict, withVerdict } from '../../../src/evals/report/verdict.ts';
 import { exitOf, verdictOf } from '../../../src/evals/report/report.ts';
 import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
-import { toOutcome } from '../../../src/evals/project/outcome.ts';
+import { compareOutcomes, toOutcome } from '../../../src/evals/project/outcome.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { COMPARISON, TRIGGER, check, report, result } from '../sample-report.ts';
@@ -314,6 +314,20 @@ describe('a report that cannot be believed claims no effect', () => {
     const claims = texts.map((text) => /(?<!\d )\b(?:better|worse)\b(?!\W*:\s*\d)/.test(text));
     expect(claims).toEqual(Array(7).fill(validity === 'valid'));
   });
+});
+
+test('a comparison with a report that cannot be believed is invalid in every format', async () => {
+  const outcome = compareOutcomes(report([passed, broken]), report([passed]), scratch());
+  const [html, junit, json] = await Promise.all(
+    (['html', 'junit', 'json'] as const).map(async (format) => {
+      const written = await outcome.render(format);
+      return written.type === 'text' ? written.text : '';
+    }),
+  );
+  expect(html).toContain('"verdict":{"validity":"invalid"');
+  expect(junit).toMatch(/<testcase name="verdict"[^>]*>\s*<error [^>]*type="invalid"/);
+  // The stored report is read again by other comparisons.
+  expect(readReport(json ?? '')).toMatchObject({ type: 'report' });
 });
 
 test('stored runs of a part of the planned attempts have no verdict and no comparison', () => {
