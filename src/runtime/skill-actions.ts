@@ -1,5 +1,6 @@
 import {
   actionFailed,
+  countText,
   failure,
   nearest,
   quoted,
@@ -94,7 +95,9 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
     ...unusableNotes(body.unusable.filter(({ path }) => action.documents?.includes(path) !== true)),
-    ...(inert.commands.length > 0 ? [`${String(inert.commands.length)} commands in the text were not run`] : []),
+    ...(inert.commands.length > 0
+      ? [`${countText(inert.commands.length, 'command in the text was', 'commands in the text were')} not run`]
+      : []),
     ...body.notes,
     ...documents.notes,
   ];
@@ -331,6 +334,10 @@ function chooseDocuments(
       notes.push(`${quoted(path)} is not shown: ${read.failure.message}`);
       continue;
     }
+    if (read.isBinary) {
+      notes.push(`${quoted(path)} is not shown: it is not UTF-8 text (${read.mediaType})`);
+      continue;
+    }
     selected.push(path);
     const { digest } = read.report;
     const known = before?.digests?.[path];
@@ -342,6 +349,7 @@ function chooseDocuments(
       shown.push({ text: withoutOurTags(read.text), report: read.report });
       if (known === undefined || (offset ?? 0) === 0) digests.set(path, digest);
       if (known !== undefined && known !== digest) notes.push(`${quoted(path)} changed since it was last shown`);
+      notes.push(...read.notes.map((note) => `${quoted(path)}: ${note}`));
       room = Math.max(0, room - read.text.length);
     }
   }

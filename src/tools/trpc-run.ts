@@ -175,9 +175,14 @@ function toCommand(input: RunInput & { readonly skill: string; readonly command:
     cwd: cwd || undefined,
     editorText,
     ...toProgramOptions(input),
-    inputs,
+    inputs: inputs.map(withAbsolutePath),
     outputs: toOutputs(input),
   };
+}
+
+/** Their documentation writes `host://abs/path` and means the path `/abs/path`, which rules and records have to see. */
+function withAbsolutePath<Input extends { readonly from: string }>(input: Input): Input {
+  return { ...input, from: input.from.replace(/^host:\/\/(?=[^/.~$])/, 'host:///') };
 }
 
 interface WaitInput {

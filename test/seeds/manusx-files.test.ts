@@ -65,10 +65,16 @@ test('a SKILL.md with a YAML anchor is left out with the reason, and of a repeat
     mkdirSync(path.join(root, name));
     writeFileSync(path.join(root, name, 'SKILL.md'), `---\nname: ${name}\n${head}\n---\n\nBody.\n`);
   }
-  const { instructions, call } = await manusx(root);
-  expect(instructions.match(/^- .*/gm)).toEqual(['- pdf: Process PDF files.', '- twice: one']);
-  const { isError, text } = await call('skill_request', { skill_name: 'anchors' });
-  expect([isError, text.includes('the YAML anchor or alias \\"&d\\" is refused')]).toEqual([true, true]);
+  for (const [vocabulary, tool, field] of LOADS) {
+    const { instructions, call } = await openSkillTools({ vocabulary, runtime: await runtimeOver(root) });
+    expect(instructions).toMatch(/\bpdf\b[^]*\btwice\b.*\bone\b/);
+    expect(instructions).not.toMatch(/anchors|two/);
+    const { isError, text } = await call(tool, { [field]: 'anchors' });
+    expect([isError, text.replaceAll('\\"', '"')]).toEqual([
+      true,
+      expect.stringContaining('the YAML anchor or alias "&d" is refused'),
+    ]);
+  }
 });
 
 test('file_read keeps a space at the end of a path that a loaded skill lists, and drops any other', async () => {

@@ -85,7 +85,8 @@ export async function collectOutputs(
   const folders = openWorkspace(root, confinement, skills);
   try {
     const maxFiles = spec.maxFiles ?? DEFAULT_OUTPUT_LIMITS.maxFiles;
-    const globs = spec.globs.map((glob) => compileGlob(glob));
+    // A pattern that was asked for means every file; only the defaults pass over names that start with a dot.
+    const globs = spec.globs.map((glob) => compileGlob(glob, { hidden: spec.isAutomatic !== true }));
     const limits: WalkLimits = {
       maxKept: maxFiles + MAX_LISTED,
       maxDepth: MAX_DEPTH,

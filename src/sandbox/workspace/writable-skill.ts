@@ -48,10 +48,11 @@ export async function writableSkill(
   const copies = path.join(place.root, COPIES_FOLDER);
   makeInside(place.root, COPIES_FOLDER, { mode: isRoot() ? 0o711 : 0o700, owner: undefined });
   const copy = path.join(copies, run);
+  const leaveOut = [...addedLinks(skill.snapshot), ...listOwnFolders(skill.snapshot)];
   const copied = await copyTree(skill.snapshot, {
     to: copy,
     permissions: 'writable',
-    leaveOut: [...addedLinks(skill.snapshot), ...listOwnFolders(skill.snapshot)],
+    leaveOut,
     links: SKILL_LINKS,
     limits: LIMITS,
     owner: identity,
@@ -65,7 +66,10 @@ export async function writableSkill(
     mount: { source: copy, target: `${attached.root}/skills/${skill.name}`, access: 'write' },
     async finish() {
       try {
-        return namedChanges(skill.name, takeNewFiles(copy, skill.snapshot, realPath(place.root)));
+        return namedChanges(
+          skill.name,
+          takeNewFiles(copy, skill.snapshot, { root: realPath(place.root), leftOut: leaveOut }),
+        );
       } finally {
         await removeTree(copy);
       }
@@ -90,13 +94,27 @@ interface Changes {
   readonly lost: string[];
 }
 
-function takeNewFiles(copy: string, snapshot: string, root: string): Changes {
+interface CopyPlace {
+  /** The workspace. */
+  readonly root: string;
+  /** Names at the top of the snapshot that the copy never had. */
+  readonly leftOut: readonly string[];
+}
+
+function takeNewFiles(copy: string, snapshot: string, { root, leftOut }: CopyPlace): Changes {
   const changes: Changes = { moved: [], lost: [] };
   const opening = openConfined(copy);
   const before = openConfined(snapshot);
   try {
     if (opening.type === 'failed' || before.type === 'failed') return changes;
-    for (const { path: name, type } of opening.directory.list(LISTED).files) {
+    const left = opening.directory.list(LISTED).files;
+    const names = new Set(left.map(({ path: name }) => name));
+    const isRemoved = (name: string): boolean =>
+      !names.has(name) && !CACHE.test(name) && !leftOut.includes(name.split('/', 1)[0] ?? '');
+    changes.lost.push(
+      ...before.directory.list(LISTED).files.flatMap(({ path: name }) => (isRemoved(name) ? [name] : [])),
+    );
+    for (const { path: name, type } of left) {
       const file = toRelativePath(name);
       if (type !== 'file' || isProblem(file) || CACHE.test(name)) continue;
       const change = findChange(file, opening.directory, before.directory);

@@ -42,6 +42,7 @@ describe('files that a run left', () => {
     });
     expect(collected).toEqual({
       files: [
+        file('out/.hidden', 'text/plain', 'x'),
         file('out/a.png', 'image/png', png, false),
         file('out/b.md', 'text/markdown', '# Grüße 𝒳\n'),
         file('out/c.bin.txt', 'image/png', png, false),
@@ -77,6 +78,18 @@ describe('files that a run left', () => {
       warnings: ['no file matches "out/*.pdf"', 'no file matches "metadata.json"', 'no file matches "nowhere/**"'],
     });
     expect((await collectOutputs(root, { ...spec, isAutomatic: true })).warnings).toEqual([]);
+  });
+
+  test('that are hidden match a pattern that was asked for, and not a default one', async () => {
+    const { root } = makeWorkspace({
+      'out/.env': 'a',
+      'out/.cache/b.txt': 'b',
+      'out/c.txt': 'c',
+      '.copies/d.txt': 'd',
+    });
+    const globs = ['**'];
+    expect(names(await collectOutputs(root, { globs }))).toEqual(['out/.cache/b.txt', 'out/.env', 'out/c.txt']);
+    expect(names(await collectOutputs(root, { globs, isAutomatic: true }))).toEqual(['out/c.txt']);
   });
 
   test('never include what the workspace itself holds at its top, nor skills unless they are named', async () => {

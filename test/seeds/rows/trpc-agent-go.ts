@@ -39,6 +39,7 @@ export const ROWS = seedRows(
     models: 'test/model/auto.system.test.ts',
     statements: 'test/seeds/statements.test.ts',
     agent: 'test/seeds/trpc-agent.system.test.ts',
+    limits: 'test/seeds/trpc-limits.system.test.ts',
     packed: 'test/package.system.test.ts',
     bubblewrap: 'test/sandbox/bubblewrap.system.test.ts',
   },
@@ -124,7 +125,7 @@ export const ROWS = seedRows(
       TOLD,
       {
         sentence: 'include_all_docs（可选）：为 true 时包含所有文档',
-        ours: 'up to 48,000 characters in one answer, as for several `docs`; the rest is listed, stays selected, and `skill_select_docs` returns it',
+        ours: 'up to 48,000 characters in one answer, as for several `docs`; the rest is listed, stays selected, and `skill_select_docs` returns it. A document over 2,000,000 bytes is named and not shown',
         why: 'one call must not fill the context',
         restoredBy: [
           [
@@ -224,7 +225,7 @@ export const ROWS = seedRows(
       'leave out files of skills that no pattern names, and the result counts them',
       {
         sentence: 'globs：通配符数组（相对工作区，支持 **',
-        ours: '`**` matches the files of programs and inputs; those of skills need a pattern that begins with `skills/`, and a warning counts them; `home/` and `metadata.json` are never collected',
+        ours: '`**` matches inputs, the files of programs and what they printed (`runs/run-1/stdout.txt`); those of skills need a pattern that begins with `skills/`, and a warning counts them; `home/`, `metadata.json` and what begins with a dot beside them are never collected',
         why: 'copies of skills would take the places of the files that a program wrote',
         restoredBy: [["globs: ['**', 'skills/**']", 'restored', 'trpc: ** and skills/** collect the whole workspace']],
       },
@@ -280,7 +281,7 @@ export const ROWS = seedRows(
       'without isolation the result says so',
       {
         sentence: '本地/容器均限制读取与写入在工作区内',
-        ours: 'the default executor and containers confine a program; `local` does not, and each result says so',
+        ours: 'all but `local` confine a program: of its workspace it writes `out/`, `work/`, `runs/`, folders of inputs and its `HOME`, not the top; it reads folders of the system, too. `local` confines nothing, and each result says so',
         why: 'a program that runs without isolation has the rights of the user',
         restoredBy: [
           [
@@ -322,7 +323,17 @@ export const ROWS = seedRows(
       'collect',
       'that match no pattern are left out, and a pattern without a match is reported',
     ],
-    ['documents are any .md and .txt files', 'statements', 'any .md and .txt file is a document, and others are not'],
+    [
+      'documents are any .md and .txt files',
+      'statements',
+      'any .md and .txt file is a document, and others are not',
+      {
+        sentence: 'USAGE.md        # 可选文档（任意 .md/.txt）',
+        ours: 'not below `.git` and `node_modules`; and those that cannot be shown are named in a note: a name with a backslash, a control or invisible character or an encoded `.`, `/` or `\\`, and bytes that are not UTF-8 text',
+        why: 'those folders are not written for a model, a path has one spelling on every system, and a prompt is text',
+        restoredBy: [],
+      },
+    ],
     [
       'a document that was not chosen is not injected',
       'statements',

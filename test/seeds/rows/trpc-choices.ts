@@ -46,10 +46,34 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content',
   },
   {
-    theirs: 'a body may hold `[Loaded] other` on a line',
-    ours: 'the line gets a `\\`',
-    why: 'a text must not pass for another skill',
-    test: 'test/tools/trpc.test.ts: text of a skill cannot pass for another skill, a document or a note',
+    theirs: 'a body and documents are shown byte for byte',
+    ours: 'control and invisible characters are removed, and a note counts them; lines end with `\\n`; a line that starts with `[Loaded]`, `[Doc]`, `Docs loaded:`, `loaded:` or `[note]` gets a `\\`, `<` of a tag of ours becomes `&lt;`, and a command of a body that other agents would run (`!` before code) is marked as not run',
+    why: 'a text must not pass for another skill or a note, nor hold what people do not see',
+    test: 'test/seeds/statements.test.ts: text that could pass for something else is changed in a body and a document, and notes count what was removed',
+  },
+  {
+    theirs: 'a SKILL.md of any length',
+    ours: 'up to 4 MiB',
+    why: 'reading must end, whatever is in the folder',
+    test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
+  },
+  {
+    theirs: 'a header is read line by line: `&` and `*` are text',
+    ours: 'a skill with a YAML anchor is left out with the reason; the first of a repeated key counts, with a warning',
+    why: 'an alias can make a small file large; a text has one meaning in every vocabulary',
+    test: 'test/seeds/manusx-files.test.ts: a SKILL.md with a YAML anchor is left out with the reason, and of a repeated key the first one counts',
+  },
+  {
+    theirs: '`stdout` and `stderr` are all that was printed',
+    ours: 'up to 16 KiB of each, half from the start and half from the end with a warning, without control and invisible characters (`\\r` is one); `stdout_ref` names the file that has every byte',
+    why: 'one command must not fill the context, nor print what people do not see',
+    test: 'test/seeds/trpc-limits.system.test.ts: stdout and stderr come without control and invisible characters and up to 16 KiB; stdout_ref names every byte',
+  },
+  {
+    theirs: '`inputs` of any number and size',
+    ours: 'at most 100, with 256 MiB and 10,000 files in all',
+    why: 'a copy must end',
+    test: 'test/sandbox/inputs/inputs.system.test.ts: what is more than may be brought in: files, bytes, inputs, and two for one place',
   },
   {
     theirs: 'content goes into the system message of every loop',
@@ -107,9 +131,9 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'a file that a command writes into its skill stays there',
-    ours: 'outside `local`, it is moved to `out/`, with a warning',
+    ours: 'with bubblewrap, namespaces and containers, a new file is moved to `out/` and a change is discarded, with a warning (a skill of more than 200 entries may be read-only); `landlock`, and `local` for root, refuse to write it; `local` keeps it for the session',
     why: 'a skill stays as it was trusted',
-    test: 'test/runtime/execution/writable-skill.system.test.ts: may write beside itself; new files are kept, and the next program sees the skill unchanged',
+    test: 'test/seeds/trpc-limits.system.test.ts: %s: not beside out/, work/, runs/ and its HOME, but into a copy of its skill',
   },
   {
     theirs: 'a skill that changes on disk while a conversation goes on runs with its new files',
