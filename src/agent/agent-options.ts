@@ -1,4 +1,14 @@
-import type { Action, ActionProblem, Budget, Model, Plan, SkillError, Vocabulary, VocabularyName } from '#core';
+import type {
+  Action,
+  ActionProblem,
+  Budget,
+  Model,
+  ModelRequest,
+  Plan,
+  SkillError,
+  Vocabulary,
+  VocabularyName,
+} from '#core';
 import type { Run, RunOptions, Runtime, Session } from '#runtime';
 import type { Activation } from './activation.ts';
 import type { ProtocolName } from './system-prompt.ts';
@@ -19,6 +29,8 @@ export interface AgentOptions {
   readonly required?: readonly string[];
   /** Files of this machine to copy into the workspace. */
   readonly files?: readonly string[];
+  /** Images to show to the model with the request. The run fails if the model takes none. */
+  readonly images?: Extract<ModelRequest['messages'][number], { readonly role: 'user' }>['images'];
   /** Facts and instructions of the project for the system message, from `projectText` of `#project`. */
   readonly projectInstructions?: string | undefined;
   /** Refuses an action before the policy decides about it, for example in a mode of the user. */

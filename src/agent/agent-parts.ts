@@ -1,6 +1,6 @@
 import type { Budget, Model, SkillEntry, RunEvent, OfType, RunInfo } from '#core';
 import type { Run } from '#runtime';
-import type { StepControl } from './agent-options.ts';
+import type { AgentOptions, StepControl } from './agent-options.ts';
 import type { AgentTools } from './agent-tools.ts';
 import type { Replay } from './resume/replay.ts';
 import type { Gate } from './gate.ts';
@@ -54,6 +54,7 @@ export interface TurnsEnd {
 export interface Opening {
   readonly request: string;
   readonly skills: string;
+  readonly images?: AgentOptions['images'];
   /** Skills that the model must accept or reject first; empty if there are none. */
   readonly choice: readonly SkillEntry[];
 }

@@ -156,7 +156,7 @@ function openReplayClaim(replay: Replay | undefined): Pick<RunOptions, 'claim'> 
 }
 
 function agentStart(
-  { protocol = 'tools', activation = 'model', required = [], files = [], run }: AgentOptions,
+  { protocol = 'tools', activation = 'model', required = [], files = [], images, run }: AgentOptions,
   vocabulary: NonNullable<AgentOptions['vocabulary']>,
   past: ReplayedRun | undefined,
 ): AgentStart {
@@ -168,6 +168,7 @@ function agentStart(
     activation,
     required,
     files: files.map((file) => path.resolve(file)),
+    ...defined({ images }),
     idempotencyKey,
   };
   return past === undefined ? start : { ...start, resumes: resumedRun(past) };
@@ -259,7 +260,7 @@ interface ConversationHooks {
 }
 
 const ONE_REQUEST: ConversationHooks = {
-  begin: ({ request, skills }) => startConversation(request, skills),
+  begin: startConversation,
   follow: () => undefined,
 };
 

@@ -2,6 +2,7 @@
 import {
   estimateTokens,
   isSkillError,
+  readField,
   shownText,
   type ModelAnswer,
   type ModelDelta,
@@ -130,10 +131,19 @@ async function callOnce(
       if (step?.aborted === true) return undefined;
       if (isSkillError(error) && (error.code === 'record/failed' || error.code === 'run/invalid')) throw error;
       const message = error instanceof Error ? error.message : 'unknown error';
-      return `the model ${model.id} gave no answer: ${message}`;
+      return `the model ${model.id} gave no answer: ${message}${imageHint(request, error)}`;
     })
     .finally(() => display?.close());
   return { answer, isStreamed: display?.hasShown ?? false };
+}
+
+const REFUSED_REQUEST: ReadonlySet<unknown> = new Set([400, 404, 413, 415, 422]);
+
+/** A server refuses images in its own words, which often name only a field of the request. */
+function imageHint({ messages }: ModelRequest, error: unknown): string {
+  if (!messages.some(({ role, ...message }) => role === 'user' && 'images' in message)) return '';
+  const isRefused = isSkillError(error) && REFUSED_REQUEST.has(readField(error.data, 'status'));
+  return isRefused ? ' (the request contains images, which this model may not take)' : '';
 }
 
 /** A model may ignore its signal. */

@@ -1,5 +1,6 @@
 /** A chat: the messages of a user in one conversation, one session and one record. Each message has its own budget. */
 import {
+  defined,
   invalidInput,
   type Action,
   type Budget,
@@ -56,6 +57,8 @@ export interface SendOptions {
   readonly files?: readonly string[];
   /** Skills to load before the first model call for this message. */
   readonly required?: readonly string[];
+  /** Images to show to the model with this message. The message fails if the model takes none. */
+  readonly images?: AgentOptions['images'];
 }
 
 export interface PerformedAction {
@@ -178,7 +181,10 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     return run;
   };
 
-  const work = async (message: string, { signal, files = [], required = [] }: SendOptions): Promise<AgentResult> => {
+  const work = async (
+    message: string,
+    { signal, files = [], required = [], images }: SendOptions,
+  ): Promise<AgentResult> => {
     const isFirst = run === undefined;
     const here = await begin(message);
     performed = [];
@@ -195,10 +201,10 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
     current = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
     const attached = isFirst ? [...(options.files ?? []), ...files] : files;
     const needed = [...(isFirst ? (options.required ?? []) : []), ...required];
-    const asked = { ...options, model, request: message, files: attached, required: needed };
+    const asked = { ...options, model, request: message, files: attached, required: needed, images };
     const stop = openStop(signal, budget.wallMs);
     try {
-      tell(here, { type: 'message', text: message });
+      tell(here, { type: 'message', text: message, ...defined({ images }) });
       // Before the work, so that a message that fails can be undone too.
       steps = [...steps, { before, actions: performed, observed }];
       if (plan !== undefined && isPlanDone(plan)) here.record({ type: 'plan', turn, plan: startPlan(message) });
@@ -319,18 +325,22 @@ export function openChat({ earlier, again, ...settings }: ChatOptions): Chat {
 
 function joined(
   { conversation, answer }: ChatState,
-  { request, skills }: Opening,
+  { request, skills, images }: Opening,
   {
     turn,
     protocol,
     outputs,
   }: { readonly turn: number; readonly protocol: ProtocolName; readonly outputs: KeptOutputs },
 ): Conversation {
-  if (conversation === undefined) return startConversation(request, skills);
+  if (conversation === undefined) return startConversation({ request, skills, images });
   // In the form in which the model wrote it, so that it continues in the same form.
   const text = protocol === 'tools' ? answer : JSON.stringify({ action: { type: FINAL_ANSWER, payload: { answer } } });
   const message = skills === '' ? request : `${request}\n\n${skillsInUse(skills)}`;
-  return withExchange(conversation, { turn, text, toolCalls: [], results: [], message }, outputs);
+  return withExchange(
+    conversation,
+    { turn, text, toolCalls: [], results: [], message, ...defined({ messageImages: images }) },
+    outputs,
+  );
 }
 
 function rebuilt(
@@ -341,9 +351,9 @@ function rebuilt(
 ): { current: ChatState; steps: readonly Step[] } {
   let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
-  for (const { message, answer } of messages) {
+  for (const { message, images, answer } of messages) {
     steps.push({ before: current, actions: [], observed: [], run });
-    const opening = { request: message, skills: '', choice: [] };
+    const opening = { request: message, images, skills: '', choice: [] };
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }
   return { current, steps };

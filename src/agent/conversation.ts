@@ -12,6 +12,7 @@ import { sha256 } from '#platform';
 import type { KeptOutputs } from './outputs.ts';
 
 type ModelMessage = ModelRequest['messages'][number];
+type UserImages = Extract<ModelMessage, { readonly role: 'user' }>['images'];
 
 export interface ExchangeResult {
   readonly callId: string;
@@ -39,6 +40,8 @@ export interface Exchange {
   readonly remark?: string;
   /** The next message of the user, if the answer was a final one. */
   readonly message?: string;
+  /** Of that message. */
+  readonly messageImages?: UserImages;
   readonly passage: MeasuredMessages;
 }
 
@@ -54,6 +57,7 @@ export interface Conversation extends ConversationStart {
 interface ConversationStart {
   /** The request with the given files and the proposed skills. */
   readonly request: string;
+  readonly images?: UserImages;
   /** Skills that were loaded before the first turn, or carried over when exchanges were dropped; may be empty. */
   readonly skills: string;
   /** One summary line per dropped result, oldest first. */
@@ -78,18 +82,22 @@ function markedData(tool: string, text: string): string {
   return `[data ${name} from ${tool}]\n${text}\n[end of data ${name}]`;
 }
 
-export function startConversation(request: string, skills = ''): Conversation {
-  return buildConversation({ request, skills, earlier: [] }, []);
+export function startConversation({
+  request,
+  skills = '',
+  images,
+}: Pick<ConversationStart, 'request' | 'images'> & Partial<Pick<ConversationStart, 'skills'>>): Conversation {
+  return buildConversation({ request, skills, images, earlier: [] }, []);
 }
 
 export function buildConversation(start: ConversationStart, exchanges: readonly Exchange[]): Conversation {
-  const { request, skills, earlier } = start;
+  const { request, images, skills, earlier } = start;
   const messages = [
-    user(request),
+    user(request, images),
     ...(skills === '' ? [] : [user(skillsInUse(skills))]),
     ...(earlier.length === 0 ? [] : [user(['[earlier, shortened]', ...earlier].join('\n'))]),
   ];
-  return withExchanges({ request, skills, earlier, opening: measureMessages(messages) }, exchanges);
+  return withExchanges({ request, images, skills, earlier, opening: measureMessages(messages) }, exchanges);
 }
 
 export function skillsInUse(skills: string): string {
@@ -97,11 +105,11 @@ export function skillsInUse(skills: string): string {
 }
 
 export function withExchanges(
-  { request, skills, earlier, opening }: Omit<Conversation, 'exchanges' | 'whole'>,
+  { request, images, skills, earlier, opening }: Omit<Conversation, 'exchanges' | 'whole'>,
   exchanges: readonly Exchange[],
 ): Conversation {
   const whole = exchanges.reduce((before, { passage }) => appendMeasured(before, passage), startMeasured(opening));
-  return { request, skills, earlier, opening, exchanges, whole };
+  return { request, images, skills, earlier, opening, exchanges, whole };
 }
 
 export function withExchange(conversation: Conversation, exchange: ExchangeParts, outputs: KeptOutputs): Conversation {
@@ -177,7 +185,14 @@ function shortResult(result: ExchangeResult, limit: number, outputs: KeptOutputs
   return toExchangeResult({ ...result, reference, isData: true, text: `${start}\n${note}` });
 }
 
-function exchangeMessages({ text, toolCalls, results, remark, message }: ExchangeParts): readonly ModelMessage[] {
+function exchangeMessages({
+  text,
+  toolCalls,
+  results,
+  remark,
+  message,
+  messageImages,
+}: ExchangeParts): readonly ModelMessage[] {
   const isNative = toolCalls.length > 0;
   return [
     // Providers reject empty messages.
@@ -186,7 +201,7 @@ function exchangeMessages({ text, toolCalls, results, remark, message }: Exchang
       isNative ? { role: 'tool', callId, toolName: tool, content, isError, ...defined({ images }) } : user(content),
     ),
     ...(remark === undefined ? [] : [user(remark)]),
-    ...(message === undefined ? [] : [user(message)]),
+    ...(message === undefined ? [] : [user(message, messageImages)]),
   ];
 }
 
@@ -229,13 +244,13 @@ function appendMeasured(
 
 function messageTokens(message: ModelMessage): number {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
-  const images = message.role === 'tool' ? (message.images?.length ?? 0) : 0;
+  const images = message.role === 'assistant' ? 0 : (message.images?.length ?? 0);
   return calls.reduce(
     (sum, { id, name, input }) => sum + MESSAGE_TOKENS + estimateTokens(`${id} ${name} ${input}`),
     MESSAGE_TOKENS + estimateTokens(message.content) + images * IMAGE_TOKENS,
   );
 }
 
-export function user(content: string): ModelMessage {
-  return { role: 'user', content };
+export function user(content: string, images?: UserImages): ModelMessage {
+  return { role: 'user', content, ...defined({ images }) };
 }

@@ -11,7 +11,9 @@ import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 
 export async function openRequest(options: AgentOptions, parts: AgentParts): Promise<Opening | TurnsEnd> {
   const { run, proposed, stop, replay } = parts;
-  const { request, required = [], files = [], activation = 'model', runtime } = options;
+  const { request, required = [], files = [], images = [], activation = 'model', runtime } = options;
+  const problem = imageProblem(images, parts);
+  if (problem !== undefined) return { outcome: 'failed', reason: problem };
   const { execution, project } = run.session;
   const named = execution === undefined ? files.map((file) => toProjectName(file, project)) : files;
   const brought = await bringFiles(run, named, stop);
@@ -43,8 +45,23 @@ export async function openRequest(options: AgentOptions, parts: AgentParts): Pro
   return {
     request: sections.join('\n\n'),
     skills: loadedText(run.session, activated.loaded),
+    ...(images.length === 0 ? {} : { images }),
     choice: activation === 'forced' ? found : [],
   };
+}
+
+/** Why the model cannot get the images. A secret in the bytes, such as one in a comment of a picture, cannot be removed from them. */
+function imageProblem(images: NonNullable<AgentOptions['images']>, { model, run }: AgentParts): string | undefined {
+  const [first] = images;
+  if (first === undefined) return undefined;
+  const shown = ({ name = 'an image' }: typeof first): string => printable(name);
+  if (model.takesImages === false)
+    return `${model.id} takes no images: choose another model, or leave out ${images.map(shown).join(', ')}`;
+  const secret = images.find(({ data }) => {
+    const bytes = Buffer.from(data, 'base64').toString('latin1');
+    return run.redact(bytes) !== bytes;
+  });
+  return secret === undefined ? undefined : `${shown(secret)} contains a known secret, so it is not sent`;
 }
 
 function findEntries({ skills }: SkillIndex, ids: readonly string[]): readonly SkillEntry[] {

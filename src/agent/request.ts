@@ -277,7 +277,7 @@ function withoutOld(conversation: Conversation, recent: number, room: Room, shar
   const { exchanges, earlier } = conversation;
   const old = exchanges.slice(0, -recent);
   if (old.length === 0 && share > 0) return conversation;
-  let { request } = conversation;
+  let { request, images } = conversation;
   const lines: string[] = [];
   for (const exchange of old) {
     lines.push(...resultLines(exchange, room));
@@ -287,10 +287,12 @@ function withoutOld(conversation: Conversation, recent: number, room: Room, shar
       `you answered: ${toMessageLine(exchange.text, room)}`,
     );
     request = exchange.message;
+    images = exchange.messageImages;
   }
   return buildConversation(
     {
       request,
+      images,
       skills: room.carrySkills(Math.floor(room.tokens * share)),
       earlier: [...earlier, ...lines].slice(-EARLIER_LINES),
     },

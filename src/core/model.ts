@@ -13,6 +13,8 @@ export interface Model {
    * only constrains the answer by it. If absent, it is not sent, and the request describes the answer in its system text.
    */
   readonly answerSchemas?: 'shown' | 'enforced';
+  /** Whether messages may contain images; absent if it is not known. */
+  readonly takesImages?: boolean;
   /** Throws `SkillError` `model/unavailable` or `model/failed`, or the reason of the signal. */
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelAnswer>;
 }
@@ -28,7 +30,12 @@ export interface ModelRequest {
 }
 
 export type ModelMessage =
-  | { readonly role: 'user'; readonly content: string }
+  | {
+      readonly role: 'user';
+      readonly content: string;
+      /** Shown after the content. */
+      readonly images?: readonly ModelImage[];
+    }
   | { readonly role: 'assistant'; readonly content: string; readonly toolCalls: readonly ModelToolCall[] }
   | {
       readonly role: 'tool';
@@ -41,6 +48,8 @@ export type ModelMessage =
     };
 
 export interface ModelImage {
+  /** The file as the user named it; absent for results of tools. */
+  readonly name?: string;
   readonly mediaType: string;
   /** Base64. */
   readonly data: string;

@@ -3,7 +3,7 @@ import type { ApprovalAnswer, ApprovalRequest } from './approval.ts';
 import type { ChatEvent } from './chat.ts';
 import type { Isolation } from './execution.ts';
 import type { Budget, BudgetName } from './budget.ts';
-import type { Finish, ModelToolCall, ModelUsage } from './model.ts';
+import type { Finish, ModelImage, ModelToolCall, ModelUsage } from './model.ts';
 import type { Observation } from './observation.ts';
 import type { Plan } from './plan.ts';
 import type { Decision } from './access.ts';
@@ -46,6 +46,8 @@ interface AgentStart {
   readonly required: readonly string[];
   /** Files that came with the request, as named by the person. */
   readonly files: readonly string[];
+  /** Images that came with the request; long ones are files of the record. */
+  readonly images?: readonly ModelImage[];
   /** Begins the idempotency keys of its programs. A run that resumes another one has the same. Absent if no programs can run. */
   readonly idempotencyKey?: string;
   readonly resumes?: ResumedRun;

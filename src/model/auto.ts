@@ -15,6 +15,7 @@ import {
   publishedWindow,
   readModelName,
   readProvider,
+  takesImages,
   requestParams,
   settingsOfConfig,
   unavailable,
@@ -217,6 +218,7 @@ export async function openModel(settings: ModelSettings, options: OpenModelOptio
     contextWindow,
     // A local server turns the schema into a grammar, which the model does not see.
     ...(isVendor(provider) ? { answerSchemas: 'shown' } : hasSchemas === true ? { answerSchemas: 'enforced' } : {}),
+    takesImages: takesImages(model),
     connect: (fetch) => connect({ model, baseUrl, apiKey, headers, fetch, hasSchemas: hasSchemas === true }),
     fetch: options.env === undefined ? undefined : proxiedFetch(options.env),
     params,

@@ -52,6 +52,16 @@ export function publishedWindow(model: string): number | undefined {
   return WINDOWS.find(([family]) => family.test(model))?.[1];
 }
 
+/** The first family that matches counts. Whether a model of another family takes images is not known. */
+const IMAGES: readonly (readonly [RegExp, boolean])[] = [
+  [/^(?:gpt-3\.5|gpt-4(?:-\d{4})?$|o1-mini|o1-preview|o3-mini|claude-(?:2|instant))/, false],
+  [/^(?:claude|gpt-4o|gpt-4\.1|gpt-5|o[134]|gemini)(?:-|$)/, true],
+];
+
+export function takesImages(model: string): boolean | undefined {
+  return IMAGES.find(([family]) => family.test(model))?.[1];
+}
+
 /** Throws `model/unavailable` for an unknown provider. */
 export function readProvider(name: string): ProviderName {
   const known = PROVIDERS.find((provider) => provider === name.toLowerCase());

@@ -142,7 +142,7 @@ describe('shortening', () => {
     )
     .map((turns) => {
       const outputs = keepOutputs();
-      let conversation = startConversation('the request');
+      let conversation = startConversation({ request: 'the request' });
       for (const [turn, { text, results }] of turns.entries()) {
         const ids = results.map((_, place) => `${String(turn)}-${String(place)}`);
         conversation = withExchange(

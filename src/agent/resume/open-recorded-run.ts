@@ -1,7 +1,7 @@
 /** Checks whether a recorded run can be resumed, and from where. */
 import path from 'node:path';
 
-import { isSkillError, lastAnswer, quoted, type Action, type JournalLine, type RunInfo } from '#core';
+import { isSkillError, lastAnswer, quoted, shape, type Action, type JournalLine, type RunInfo } from '#core';
 import { isRunId, readRun, recordProblem } from '#journal';
 import { skillProblems, type Runtime } from '#runtime';
 import type { AgentOptions } from '../agent-options.ts';
@@ -121,6 +121,7 @@ function agentStart(lines: Iterable<JournalLine>): AgentStart | undefined {
     const isWhole =
       [protocol, vocabulary, activation].every((text) => typeof text === 'string') &&
       [agent.required, agent.files].every(isTexts) &&
+      (agent.images === undefined || isImages(agent.images)) &&
       (resumes === undefined || isResumes(resumes));
     return isWhole ? agent : undefined;
   }
@@ -129,6 +130,11 @@ function agentStart(lines: Iterable<JournalLine>): AgentStart | undefined {
 
 function isTexts(list: unknown): boolean {
   return Array.isArray(list) && list.every((one) => typeof one === 'string');
+}
+
+function isImages(list: unknown): boolean {
+  const isImage = shape({ text: 'mediaType data', optionalText: 'name' });
+  return Array.isArray(list) && list.every(isImage);
 }
 
 function isResumes({ run, elapsedMs, answers, calls }: NonNullable<AgentStart['resumes']>): boolean {

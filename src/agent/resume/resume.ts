@@ -67,6 +67,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     activation: ACTIVATIONS.find((name) => name === start.activation) ?? 'model',
     required: start.required,
     files: start.files,
+    ...defined({ images: start.images }),
     budget: { ...readBudgets(info.budgets), ...options.budget },
     ...defined({ run, signal, now }),
     projectInstructions: options.projectInstructions,

@@ -11,15 +11,19 @@ export interface BaseFolders {
   readonly home: string | undefined;
 }
 
-const MENTION = /(?<=^|\s)@(?:"([^"\n]{1,4000})"|([^\s"]{1,4000}))/g;
+export const MENTION = /(?<=^|\s)@(?:"([^"\n]{1,4000})"|([^\s"]{1,4000}))/g;
 
 /** The existing files outside of the project that a message mentions. Files of the project need no copy: the model can read them. */
 export function mentionedFiles(message: string, places: BaseFolders): readonly string[] {
-  const files = [...message.matchAll(MENTION)].flatMap(([, quoted, bare = '']) => {
-    const names = quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]]+$/, '')] : [quoted];
-    return names.map((name) => resolved(name, places)).find((file) => isFile(file)) ?? [];
-  });
+  const files = [...message.matchAll(MENTION)].flatMap(
+    ([, quoted, bare = '']) => resolvedFile(quoted ?? bare, places) ?? [],
+  );
   return [...new Set(files)].filter((file) => !isInside(places.cwd, file));
+}
+
+/** The file that a word of a message names; punctuation after a name is not part of it. */
+export function resolvedFile(name: string, places: BaseFolders): string | undefined {
+  return [name, name.replace(/[.,;:!?)\]]+$/, '')].map((one) => resolved(one, places)).find((file) => isFile(file));
 }
 
 /** The skills that a message mentions as `@NAME`. A file of the project with this name comes first. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { findChat, openChat, recentChats, type AgentResult } from '#agent';
 import { runsDirectory } from '#journal';
-import { countText, defined, printable, shownText, VOCABULARY_NAMES } from '#core';
+import { countText, defined, isSkillError, printable, shownText, VOCABULARY_NAMES } from '#core';
 import type { AgentModel } from '#model';
 import { cacheDirectory, monotonicMs } from '#platform';
 import { openSecrets, type Runtime } from '#runtime';
@@ -10,18 +10,20 @@ import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { configFor } from '../surroundings.ts';
-import { askStreams, choose, confirm, isTerminal } from '../terminal/ask.ts';
+import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
+import { reportProblem } from '../terminal/terminal.ts';
 import { AGENT_FLAGS } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines } from './agent-model.ts';
 import { repeatedCommand } from './approval.ts';
 import { completeCommand, handleLine, type ChatCommandParts } from './chat-commands.ts';
 import { openSpending } from './chat-cost.ts';
-import { completeMention, mentionedFiles, mentionedSkills, pastedMention } from './chat-files.ts';
+import { completeMention, mentionedSkills, pastedMention } from './chat-files.ts';
 import { runShellLine } from './chat-shell.ts';
 import { openChatHistory, openEditor, openLines, type ChatInput } from './chat-input.ts';
 import { takeInterrupts, type Interrupts } from './interrupts.ts';
 import { MODE_LABELS } from './edit-mode.ts';
 import { openAgent, type OpenAgent } from './open-agent.ts';
+import { askToAttach, imagesLine, promptFiles, type PromptFiles } from './prompt-images.ts';
 import { openTypeAhead, type TypeAhead } from './type-ahead.ts';
 import { commandExecution } from './programs.ts';
 
@@ -78,12 +80,13 @@ export const command = defineCommand({
       return status;
     };
     const spending = openSpending(runtime);
+    const given = options.in?.map((file) => path.resolve(surroundings.cwd, file)) ?? [];
     const chat = openChat({
       ...agent.options,
       run: { ...agent.options.run, sinks: [...(agent.options.run.sinks ?? []), spending.sink] },
       unapproved: 'continue',
       required: options.skill,
-      files: options.in?.map((file) => path.resolve(surroundings.cwd, file)),
+      files: given,
       earlier,
       again: options.again === true,
     });
@@ -96,7 +99,12 @@ export const command = defineCommand({
         return chosen.model.id;
       },
       attach: async (message) => ({
-        files: isAtTerminal ? await askToAttach(mentionedFiles(message, surroundings), signal) : [],
+        ...(await promptFiles(message, {
+          places: surroundings,
+          takesImages: chosen.model.takesImages,
+          ...(chat.said.length === 0 ? { given } : {}),
+          ask: (files) => (isAtTerminal ? askToAttach(files, signal) : Promise.resolve([])),
+        })),
         required: mentionedSkills(message, skillNames(runtime), surroundings),
       }),
       shell: isAtTerminal
@@ -171,15 +179,6 @@ async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<Agen
   return chosen;
 }
 
-/** Files outside of the project are attached only after a yes: a mention may be part of a pasted text. */
-async function askToAttach(files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
-  const attached: string[] = [];
-  for (const file of files)
-    if (await confirm(askStreams(process), `Copy ${shownText(file, 200)} into the workspace?`, { signal }))
-      attached.push(file);
-  return attached;
-}
-
 function openInput(
   invocation: ChatInvocation,
   { runtime, mode }: OpenAgent,
@@ -214,7 +213,7 @@ interface ChatLoopOptions extends ChatCommandParts {
   readonly remember: (message: string) => void;
   readonly show: (result: AgentResult) => number;
   /** The files that a message mentions and that the user attaches, and the skills that it mentions. */
-  readonly attach: (message: string) => Promise<Required<Pick<SendOptions, 'files' | 'required'>>>;
+  readonly attach: (message: string) => Promise<PromptFiles & Pick<SendOptions, 'required'>>;
   /** Runs a command of the user and returns the note for the model; absent where lines come from a pipe. */
   readonly shell: ((command: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** What the user typed while the agent worked, and takes back. */
@@ -280,7 +279,15 @@ async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
     const sent = message.startsWith('/') ? [message] : [message, ...notes.splice(0)];
     status = await interruptible(parts, async (signal) => {
       // A mention in the output of a command is not the user's.
-      const attached = await parts.attach(message);
+      const attached = await parts.attach(message).catch((error: unknown) => {
+        if (!isSkillError(error)) throw error;
+        reportProblem(terminal, error);
+      });
+      if (attached === undefined) {
+        next = terminal.isInteractive ? message : '';
+        return EXIT.usage;
+      }
+      if (attached.images !== undefined) terminal.remark(terminal.style('dim', imagesLine(attached.images)));
       const startedAt = monotonicMs();
       const shown = parts.show(await parts.chat.send(sent.join('\n\n'), { signal, ...attached }));
       // A message that was typed before the interrupt must not be sent unseen.

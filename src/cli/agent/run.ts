@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 
-import { docsPage, quoted, SkillError } from '#core';
+import { defined, docsPage, quoted, shownText, SkillError } from '#core';
 import { ACTIVATIONS, runAgent } from '#agent';
 import { readTextFile } from '#platform';
 import { defineCommand, option, type Invocation } from '../command.ts';
@@ -10,10 +10,11 @@ import { lineJson } from '../json.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { AGENT_FLAGS } from './agent-flags.ts';
 import { endLines } from './agent-model.ts';
-import { KEEP_GOING_FLAG, repeatedCommand } from './approval.ts';
+import { isAttended, KEEP_GOING_FLAG, repeatedCommand } from './approval.ts';
 import { answerNote } from './consent.ts';
 import type { Delivery } from './deliver-outputs.ts';
 import { openAgent } from './open-agent.ts';
+import { askToAttach, imagesLine, promptFiles } from './prompt-images.ts';
 import { continuation, resumingCommand } from './resume-command.ts';
 
 const flags = {
@@ -53,25 +54,40 @@ export const command = defineCommand({
   ],
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
-    const { flags: flagValues, terminal, words, surroundings } = invocation;
+    const { flags: flagValues, terminal, words, surroundings, signal } = invocation;
     const request = await readRequest(invocation);
     const { activation } = flagValues;
     const { chosen, display, untrusted, options, deliver, work, judge } = await openAgent(invocation);
+    const given = flagValues.in?.map((file) => path.resolve(surroundings.cwd, file)) ?? [];
     let delivery: Delivery = { copied: [], kept: [], lines: [] };
-    const result = await work((steps) =>
-      runAgent({
+    const result = await work(async (steps) => {
+      const named = await promptFiles(isPiped(invocation) ? '' : request, {
+        places: surroundings,
+        takesImages: chosen.model.takesImages,
+        given,
+        ask: async (files) => {
+          if (isAttended()) return await askToAttach(files, signal);
+          terminal.remark(
+            `outside of the project, so not attached: ${files.map((file) => shownText(file, 200)).join(', ')}; use --in`,
+          );
+          return [];
+        },
+      });
+      if (named.images !== undefined) terminal.remark(terminal.style('dim', imagesLine(named.images)));
+      return await runAgent({
         ...options,
         request,
         activation,
         required: flagValues.skill,
-        files: flagValues.in?.map((file) => path.resolve(surroundings.cwd, file)),
+        files: [...given, ...named.files],
+        ...defined({ images: named.images }),
         steps,
         // The user gets the answer, too, if the files cannot be copied.
         beforeEnd: async (_session, recorded) => {
           delivery = await deliver(recorded);
         },
-      }),
-    );
+      });
+    });
     const { copied, kept, fetch, problem, lines } = delivery;
     const again = result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, flagValues);
     const { status: ended, showRest } = judge(result, again);
@@ -107,6 +123,11 @@ export const command = defineCommand({
 /** Larger inputs are files, which belong to --in. */
 const MAX_BYTES = 1024 * 1024;
 
+/** A text from a pipe may be the output of a program, so the files that it names are not the user's. */
+function isPiped({ flags: { file }, positionals: words }: Invocation<typeof flags>): boolean {
+  return words.join(' ') === '-' || file === '-' || (words.length === 0 && file === undefined);
+}
+
 /** Reads the request from the words of the command line, a file, or stdin, as written but for line ends at the end. */
 async function readRequest(invocation: Invocation<typeof flags>): Promise<string> {
   const {
@@ -115,15 +136,14 @@ async function readRequest(invocation: Invocation<typeof flags>): Promise<string
     surroundings: { cwd },
     signal,
   } = invocation;
-  const isPiped = words.join(' ') === '-' || file === '-';
+  const isExplicit = words.join(' ') === '-' || file === '-';
   if (words.length > 0 && file !== undefined)
     throw usageError('the request is given twice', 'give either words or --file');
-  const text =
-    isPiped || (words.length === 0 && file === undefined)
-      ? await readStandardInput(isPiped, signal)
-      : file === undefined
-        ? words.join(' ')
-        : readFile(file, cwd);
+  const text = isPiped(invocation)
+    ? await readStandardInput(isExplicit, signal)
+    : file === undefined
+      ? words.join(' ')
+      : readFile(file, cwd);
   if (text.trim() === '') throw usageError('the request is empty', 'describe the task');
   return text.replace(/(?:\r?\n)+$/, '');
 }

@@ -36,6 +36,7 @@ export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly settings?: string;
   readonly contextWindow?: number;
   readonly answerSchemas?: Model['answerSchemas'];
+  readonly takesImages?: boolean | undefined;
   /** Creates the provider's model with this `fetch` function. Called for each attempt, so that each has its own limits. */
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3;
   readonly fetch?: typeof globalThis.fetch;
@@ -55,11 +56,11 @@ const MAX_SIGNATURES = 2_000;
  * budgets and records are ours.
  */
 export function aiSdkModel(options: AdapterOptions): Model {
-  const { id, settings, contextWindow, answerSchemas, retries: policy, surroundings, hide } = options;
+  const { id, settings, contextWindow, answerSchemas, takesImages, retries: policy, surroundings, hide } = options;
   const signatures = new Map<string, SharedV3ProviderMetadata>();
   return {
     id,
-    ...defined({ settings, contextWindow, answerSchemas }),
+    ...defined({ settings, contextWindow, answerSchemas, takesImages }),
     call: async (request, callOptions): Promise<ModelAnswer> => {
       const listener = listenerFor(callOptions);
       const result = await withRetries(() => attempt(request, { ...options, signatures, listener }), {
@@ -206,7 +207,15 @@ function toMessage(
 ): readonly LanguageModelV3Message[] {
   switch (message.role) {
     case 'user':
-      return [{ role: 'user', content: [{ type: 'text', text: message.content }] }];
+      return [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: message.content },
+            ...(message.images ?? []).map(({ data, mediaType }) => ({ type: 'file' as const, data, mediaType })),
+          ],
+        },
+      ];
     case 'tool':
       return [{ role: 'tool', content: [toResult(message, optionsKey)] }];
     case 'assistant': {

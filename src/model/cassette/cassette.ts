@@ -53,7 +53,7 @@ const asItIs: ChangeText = (text) => text;
  */
 export function recordCassette(model: Model, file: string, options: RecordOptions = {}): Model {
   const { redact = asItIs, keepRequests = true } = options;
-  const { contextWindow, answerSchemas } = model;
+  const { contextWindow, answerSchemas, takesImages } = model;
   const window = {
     ...defined({ contextWindow, answerSchemas }),
   };
@@ -61,6 +61,7 @@ export function recordCassette(model: Model, file: string, options: RecordOption
   return {
     id: model.id,
     ...window,
+    ...defined({ takesImages }),
     async call(request, { signal, onDelta }) {
       const normal = normalRequest(request, redact);
       const asked = { key: requestKey(normal), ...(keepRequests ? { request: normal } : {}) };
@@ -245,7 +246,7 @@ function normalMessage(message: ModelMessage, change: ChangeText, idOf: ChangeTe
   const content = change(message.content);
   switch (message.role) {
     case 'user':
-      return { role: 'user', content };
+      return { role: 'user', content, ...normalImages(message) };
     case 'assistant': {
       const toolCalls = message.toolCalls.map(({ id, name, input }) => ({
         id: idOf(id),
@@ -261,8 +262,15 @@ function normalMessage(message: ModelMessage, change: ChangeText, idOf: ChangeTe
         toolName: change(message.toolName),
         content,
         isError: message.isError,
+        ...normalImages(message),
       };
   }
+}
+
+/** By their digests, so that a cassette stays small. */
+function normalImages({ images }: Pick<Extract<ModelMessage, { readonly role: 'user' }>, 'images'>): object {
+  if (images === undefined) return {};
+  return { images: images.map(({ mediaType, data }) => ({ mediaType, data: sha256(data) })) };
 }
 
 function changedTexts<T>(value: T, change: ChangeText): T {

@@ -42,6 +42,7 @@ export function openRules(): Model {
   return {
     id: 'rules',
     answerSchemas: 'shown',
+    takesImages: false,
     call(request, { signal, onDelta }) {
       if (signal.aborted) return Promise.reject(signal.reason);
       const answer = written(request, decideByRules(request));
