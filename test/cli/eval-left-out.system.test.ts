@@ -43,7 +43,8 @@ test.each([
   const formats = ['markdown', 'junit', 'html', 'json', 'skill-creator'];
   const { out } = await run(
     ...words.flat(),
-    ...['--threshold', 'pass-rate=0'],
+    '--threshold',
+    'pass-rate=0',
     ...formats.flatMap((format) => ['--report', `${format}=r.${format}`]),
   );
   const read = (name: string): string => readFileSync(path.join(root, name), 'utf8');

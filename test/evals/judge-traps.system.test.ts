@@ -196,7 +196,7 @@ async function described(
 }
 
 const isRight = (answer: string, question: string): boolean =>
-  answer.includes('described here') && answer.includes(topicOf(requestIn(question)));
+  answer.includes(`${topicOf(requestIn(question))} are described here`);
 
 describe('a judge is asked about answers to other requests, and gives no verdict if it', () => {
   const bridge = 'such as the answer to "bridges" for "apples"';
@@ -213,6 +213,36 @@ describe('a judge is asked about answers to other requests, and gives no verdict
       reasons: expect.arrayContaining([`the judge failed its control other answers: ${found}`]),
     });
     expect([report.judge?.controlCost.calls, report.judge?.cost.calls]).toEqual([12 + 12 + 4 * 4, judge.asked]);
+  });
+
+  test.each<
+    [string, (answer: string, words: readonly string[]) => boolean, ((topic: string, asked: string) => string)?]
+  >([
+    [
+      'that only the skill uses',
+      (answer, words) => answer.includes('DONE-42') && words.some((word) => answer.includes(word)),
+    ],
+    ['at the end', (answer, words) => answer.endsWith('DONE-42') && words.every((word) => answer.includes(word))],
+    [
+      'at the beginning',
+      (answer, words) => answer.startsWith('DONE-42') && words.every((word) => answer.includes(word)),
+      (topic, asked) => `DONE-42 ${asked}: all of ${topic} is here`,
+    ],
+    [
+      'behind the request',
+      (answer, words) => answer.startsWith(words.join(' ')) && answer.includes('DONE-42'),
+      (topic, asked) => `${asked}: ${topic} DONE-42`,
+    ],
+    [
+      'alone',
+      (answer, words) => /^\W*DONE\W*42\b/.test(answer) && words.every((word) => answer.includes(word)),
+      (topic, asked) => `DONE-42 ${asked} ${topic}`,
+    ],
+  ])('wants the words of the request and a marker %s', async (_, accepts, styled) => {
+    const { report } = await described((answer, question) => accepts(answer, requestIn(question).split(' ')), {
+      styled: styled ?? ((topic, asked) => `${asked}: nothing about ${topic}, DONE-42`),
+    });
+    expect(verdict(report)).toBe('the judge failed its control other answers');
   });
 
   test('accepts every table', async () => {
@@ -243,7 +273,7 @@ describe('answers to other requests leave a verdict', () => {
       { name: 'other answers', isKept: true, found: '' },
       [],
     ]);
-    expect([report.judge?.controlCost.calls, report.judge?.cost.calls]).toEqual([12 + 12 + 4 * 2, judge.asked]);
+    expect([report.judge?.controlCost.calls, report.judge?.cost.calls]).toEqual([12 + 12 + 3 * 4 * 2, judge.asked]);
   });
 
   test('with a warning, if the judge accepts one of them', async () => {
@@ -313,7 +343,8 @@ describe('a judge that accepts a line and its opposite leaves no verdict if it',
     const isOnTopic: Parameters<typeof described>[0] = (answer, question) =>
       answer.includes('Definitely') && answer.includes(topicOf(requestIn(question)));
     const cases = partCases((topic, part) => `Describe the ${part} of all ${topic} in this place`);
-    expect(await opposite(isOnTopic, { cases })).toEqual({ verdict: FAILED, kept: false, other: true });
+    const echoed = 'the judge failed its control other answers';
+    expect(await opposite(isOnTopic, { cases })).toEqual({ verdict: echoed, kept: false, other: false });
   });
 
   test.each([

@@ -149,9 +149,9 @@ export async function testOnOtherAnswers(
 ): Promise<Tested> {
   if (signal.aborted || tested.controls.some(({ isKept }) => !isKept)) return tested;
   const costs = [tested.controlCost];
-  const holds = async ({ asked, other }: OtherAnswer, rubric: readonly RubricLine[]): Promise<boolean | undefined> => {
+  const holds = async ({ asked, other }: OtherAnswer, rubric: readonly RubricLine[], answer: string) => {
     const one = { ...asked, expect: { rubric } };
-    const { checks, cost } = await judgeRubric(model, one, readJudgedRun(other), signal);
+    const { checks, cost } = await judgeRubric(model, one, { ...readJudgedRun(other), answer }, signal);
     costs.push(cost);
     if (checks.some(({ status }) => status === 'error')) return undefined;
     return checks.every(({ status }) => status === 'passed');
@@ -161,8 +161,14 @@ export async function testOnOtherAnswers(
     [unlike, similar].map((pairs) =>
       Promise.all(
         pairs.map(async (pair): Promise<Try> => {
-          const isAccepted = await holds(pair, pair.lines);
-          const isMisread = isAccepted === true && (await holds(pair, pair.contradiction)) === true;
+          let { answer } = pair.other;
+          let isAccepted = await holds(pair, pair.lines, answer);
+          for (const echo of unlike.includes(pair) ? echoRequest(pair) : []) {
+            if (isAccepted !== false) break;
+            answer = echo;
+            isAccepted = await holds(pair, pair.lines, answer);
+          }
+          const isMisread = isAccepted === true && (await holds(pair, pair.contradiction, answer)) === true;
           return {
             text: `the answer to ${quoted(pair.other.case)} for ${quoted(pair.asked.id)}`,
             isAccepted,
@@ -215,6 +221,18 @@ function otherControl(
   const [example] = counted;
   const found = example === undefined ? '' : accepted(String(counted.length), countText(of, 'answer')) + example.text;
   return [{ name, isKept, found }];
+}
+
+/**
+ * The answer with the words of the request, which make it no answer to it. A judge that wants them beside what all accepted answers share,
+ * such as a word or a form that the skill teaches, may look for either at the beginning or the end.
+ */
+function echoRequest({ asked: { input }, other: { answer } }: OtherAnswer): readonly string[] {
+  const middle = answer.indexOf(' ', answer.length / 2);
+  return [
+    `${input}\n\n${answer}`,
+    middle < 0 ? `${answer}\n\n${input}` : `${answer.slice(0, middle)} (${input})${answer.slice(middle)}`,
+  ];
 }
 
 interface OtherAnswer {

@@ -21,7 +21,7 @@ const FLAGS = '-p --mode json --no-session --no-context-files --no-extensions --
 export const PI: SubjectAgent = {
   id: 'pi',
   program: 'pi',
-  install: 'npm install -g @mariozechner/pi-coding-agent',
+  install: 'npm install -g @earendil-works/pi-coding-agent',
   keys: providerKeys,
   variables: Object.values(PROVIDER_URLS),
   concurrency: 4,
