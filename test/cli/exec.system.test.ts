@@ -35,6 +35,20 @@ test('exec gives one JSON value, and its exit status says how the script ended',
   });
 });
 
+test('exec of what allowed-tools leaves out is refused with the flag that allows it', async () => {
+  const folder = scratch();
+  writeFiles(folder, {
+    '.agent/skills/reader/SKILL.md': '---\nname: reader\ndescription: Reads.\nallowed-tools: Read\n---\nRead.\n',
+    '.agent/skills/reader/scripts/a.sh': '#!/bin/sh\necho ran\n',
+  });
+  const words = ['exec', 'reader', 'a.sh', '--trust-project', '--yes', ...executor];
+  const refused = await cli(folder, words);
+  const flag = /add (--set \S+)/.exec(refused.err)?.[1] ?? '';
+  expect([refused.status, refused.out, flag]).toEqual([3, '', '--set policy.allowed_tools=ignore']);
+  const allowed = await cli(folder, [...words, ...flag.split(' ')]);
+  expect([allowed.status, allowed.out]).toEqual([0, 'ran\n']);
+});
+
 test('exec without a script lists what can be run, with the first line of its own description', async () => {
   const folder = scratch();
   writeFiles(folder, {

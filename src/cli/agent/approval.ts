@@ -78,10 +78,13 @@ export function policyRefusal(
   if (!REFUSALS.has(code)) return undefined;
   const [, id, rest = ''] = /--approve ([0-9a-f]{64})(.*)/.exec(hint) ?? [];
   const again = id === undefined ? '' : `skillwright ${command(nextTicket(id)).map(typedWord).join(' ')}`;
+  const unlisted = message.includes('because it is not in allowed-tools of')
+    ? 'the skill allows its agents only what allowed-tools lists; to do this all the same, add --set policy.allowed_tools=ignore'
+    : hint;
   return new SkillError({
     code: 'policy/refused',
     message,
-    hint: again === '' ? hint : `to approve exactly this once, run: ${again}${rest}`,
+    hint: again === '' ? unlisted : `to approve exactly this once, run: ${again}${rest}`,
     data: { rule: code, approval: id ?? '', command: again },
   });
 }

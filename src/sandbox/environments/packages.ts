@@ -104,7 +104,7 @@ export interface Packages {
     output: string,
     action: ProgramAction,
     staged: StagedSkill | undefined,
-    askedBy: AskedBy | undefined,
+    by: { readonly askedBy: AskedBy | undefined; readonly lacksProject: boolean },
   ): Promise<string | undefined>;
 }
 
@@ -151,8 +151,10 @@ export function openPackages(request: PackagesRequest): Packages {
       const mounted = mountPackages(prepared, { root, isOwnPath: usesOwnPaths(executor) });
       return { ...mounted, programFolders: [...mounted.programFolders, ...programFolders] };
     },
-    explain: (output, action, staged, askedBy) =>
-      explainFailure(output, action, staged, { canAsk: askedBy === 'model' && hasLayers, programFolders, inspect }),
+    explain: (output, action, staged, { askedBy, lacksProject }) => {
+      const canAsk = askedBy === 'model' && hasLayers;
+      return explainFailure(output, action, staged, { canAsk, lacksProject, programFolders, inspect });
+    },
     isAvailable: hasLayers,
     approved: {
       has: (skill, lockDigest) => approved.has(approval(skill, lockDigest)),

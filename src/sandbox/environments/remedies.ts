@@ -1,7 +1,7 @@
 /** Turns the error output of a failed script into the command that fixes it. Pure: what is installed comes from the caller. */
 import { printable, typedWord, scriptPath, type ProgramAction } from '#core';
 import { debianPackageOfModule, packageOfModule } from './import-names.ts';
-import { installCommands, installHint } from './system-packages.ts';
+import { installHint, isKnownProgram, packageOfProgram, type PackageManager } from './system-packages.ts';
 import { openConfined, type ConfinedDirectory } from '#platform';
 import type { ProgramMachine } from '../programs/preflight.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
@@ -26,6 +26,10 @@ export interface FailedScript {
   readonly missing: ImportedModules;
   /** Packages that the documents of the skill tell the reader to install. */
   readonly mentioned: ImportedModules;
+  /** Of the machine on which programs run (default: this one). */
+  readonly manager?: PackageManager | undefined;
+  /** The program does not see the project. */
+  readonly lacksProject?: boolean;
 }
 
 const MAX_TEXT = 64 * 1024;
@@ -59,8 +63,9 @@ export function remedyFor(failed: FailedScript): string | undefined {
     moduleRemedy(stderr, failed) ??
     pythonRemedy(stderr, failed) ??
     nodeRemedy(stderr, failed) ??
-    programRemedy(stderr) ??
-    variableRemedy(stderr, failed)
+    programRemedy(stderr, failed) ??
+    variableRemedy(stderr, failed) ??
+    projectRemedy(stderr, failed)
   );
 }
 
@@ -99,15 +104,30 @@ function nodeRemedy(stderr: string, failed: FailedScript): string | undefined {
   )}`;
 }
 
-function programRemedy(stderr: string): string | undefined {
+function programRemedy(stderr: string, failed: FailedScript): string | undefined {
   for (const pattern of PYTHON_STARTS.test(stderr) ? [PYTHON_PROGRAM, ...PROGRAMS] : PROGRAMS) {
     const program = pattern.exec(stderr)?.[1];
-    if (program !== undefined) return `the program ${printable(program)} is missing; run: ${installHint(program)}`;
+    if (program !== undefined) return missingProgram(printable(program), failed);
   }
   const known = KNOWN_PROGRAMS.flatMap((pattern) => [...stderr.matchAll(pattern)])
-    .map(([, name = '']) => name)
-    .find((name) => installCommands(name).length > 0);
-  return known === undefined ? undefined : `the program ${known} is missing; run: ${installHint(known)}`;
+    .map(([, name = '']) => [name, name.toLowerCase()].find(isKnownProgram))
+    .find((name) => name !== undefined);
+  return known === undefined ? undefined : missingProgram(known, failed);
+}
+
+function missingProgram(program: string, failed: FailedScript): string {
+  const index = packageOfProgram(program);
+  const how = index === undefined ? installHint(program, failed.manager) : command(failed, [index]);
+  return `the program ${program} is missing; ${how}`;
+}
+
+/** What scripts print that look for a Git repository in the folder in which they start. */
+const NO_REPOSITORY =
+  /\bnot (?:in|inside|within)?\s?(?:of )?a git repo|\b(?:within|inside|in|from) (?:of )?a git repo|determine (?:the )?current (?:git )?branch/i;
+
+function projectRemedy(stderr: string, { lacksProject, again }: FailedScript): string | undefined {
+  if (lacksProject !== true || !NO_REPOSITORY.test(stderr)) return undefined;
+  return `the program does not see the project; run: ${again} --project read`;
 }
 
 function variableRemedy(stderr: string, failed: FailedScript): string | undefined {
@@ -135,12 +155,14 @@ export async function explainFailure(
   output: string,
   action: ProgramAction,
   staged: StagedSkill | undefined,
-  { canAsk, ...machine }: ProgramMachine & { readonly canAsk: boolean },
+  { canAsk, lacksProject, ...machine }: ProgramMachine & Pick<FailedScript, 'canAsk' | 'lacksProject'>,
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
   const asModule = moduleCommand(action, staged);
   const isShell = action.type === 'run_command' && staged === undefined;
-  const plain = { stderr: output, again, canAsk, isShell, asModule, missing: NOTHING, mentioned: NOTHING };
+  const manager = machine.inspect === undefined ? undefined : 'image';
+  const shown = { stderr: output, again, canAsk, isShell, asModule, manager, lacksProject } as const;
+  const plain = { ...shown, missing: NOTHING, mentioned: NOTHING };
   // Reading the files of the skill is worth it only where the output shows a cause at all.
   if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);
   const opening = openConfined(staged.snapshot);

@@ -1,6 +1,12 @@
-/** Which package of a system provides a program: for Debian and Ubuntu (apt), Fedora (dnf) and macOS (brew), or npm for all. */
+/**
+ * How to get a program: from the packages of this system (apt of Debian and Ubuntu, dnf of Fedora, brew of macOS), with `--with` from npm or the
+ * Python index, or from its maker.
+ */
+import { readFileSync } from 'node:fs';
 
-/** `program apt dnf brew npm`; `-` where the system does not package it, `=` for the name of the program. */
+import { quietly } from '#platform';
+
+/** `program apt dnf brew`; `-` where the system does not package it, `=` for the name of the program. */
 const PACKAGES = `
   soffice libreoffice libreoffice libreoffice
   libreoffice = = =
@@ -17,12 +23,13 @@ const PACKAGES = `
   pandoc = = =
   tesseract tesseract-ocr tesseract tesseract
   convert imagemagick ImageMagick imagemagick
-  magick imagemagick ImageMagick imagemagick
+  magick - ImageMagick imagemagick
+  compare imagemagick ImageMagick imagemagick
   identify imagemagick ImageMagick imagemagick
   rsvg-convert librsvg2-bin librsvg2-tools librsvg
   inkscape = = =
   dot graphviz graphviz graphviz
-  mmdc - - mermaid-cli @mermaid-js/mermaid-cli
+  mmdc - - mermaid-cli
   exiftool libimage-exiftool-perl perl-Image-ExifTool exiftool
   jq = = =
   yq = yq =
@@ -31,7 +38,7 @@ const PACKAGES = `
   git = = =
   gh = = =
   rg ripgrep ripgrep ripgrep
-  fd fd-find fd-find fd
+  fd - fd-find fd
   fzf = = =
   tree = = =
   zip = = =
@@ -46,8 +53,8 @@ const PACKAGES = `
   node nodejs nodejs node
   npm npm nodejs-npm node
   npx npm nodejs-npm node
-  pnpm - - = =
-  yarn - - = =
+  pnpm - pnpm pnpm
+  yarn - yarnpkg yarn
   bun - - oven-sh/bun/bun
   deno - - deno
   uv - uv uv
@@ -73,7 +80,7 @@ const PACKAGES = `
   gcloud - - google-cloud-sdk
   az - azure-cli azure-cli
   chromium = = =
-  google-chrome chromium chromium google-chrome
+  google-chrome - - google-chrome
   xdotool = = -
   scrot = = -
   xvfb-run xvfb xorg-x11-server-Xvfb -
@@ -84,12 +91,15 @@ const PACKAGES = `
   yt-dlp = = =
   sox = = =
   lame = = =
-  espeak espeak-ng espeak-ng espeak-ng
+  espeak = espeak-ng -
+  espeak-ng = = =
   bc = = =
   parallel = = =
   shellcheck = ShellCheck =
   pwsh - - powershell
-  tsx - - - =
+  codeql - - codeql
+  semgrep - - semgrep
+  tsx - - -
   expect = = =
   tmux = = =
   dig bind9-dnsutils bind-utils bind
@@ -105,7 +115,40 @@ const PACKAGES = `
   bwrap bubblewrap bubblewrap -
 `;
 
-const MANAGERS = ['apt install', 'dnf install', 'brew install', 'npm install -g'] as const;
+/** Packages with programs that need no installation on this machine, as `--with` takes them. */
+const BY_INDEX: ReadonlyMap<string, string> = new Map([
+  // Later versions are binaries that an install script fetches.
+  ['pnpm', 'npm:pnpm@10'],
+  ['yarn', 'npm:yarn'],
+  ['tsx', 'npm:tsx'],
+  ['ts-node', 'npm:ts-node'],
+  ['prettier', 'npm:prettier'],
+  ...['uv', 'ruff', 'black', 'mypy', 'pytest', 'flake8', 'bandit', 'semgrep', 'yt-dlp', 'pre-commit'].map(
+    (name): [string, string] => [name, name],
+  ),
+]);
+
+/** Where their makers say how to install programs that systems do not package. */
+const BY_MAKER: ReadonlyMap<string, string> = new Map([
+  ['helm', 'https://helm.sh/docs/intro/install/'],
+  ['kubectl', 'https://kubernetes.io/docs/tasks/tools/'],
+  ['terraform', 'https://developer.hashicorp.com/terraform/install'],
+  ['codeql', 'https://github.com/github/codeql-cli-binaries/releases'],
+  ['pwsh', 'https://aka.ms/install-powershell'],
+  ['gcloud', 'https://cloud.google.com/sdk/docs/install'],
+  ['az', 'https://aka.ms/azure-cli'],
+  ['bun', 'https://bun.sh/docs/installation'],
+  ['deno', 'https://docs.deno.com/runtime/getting_started/installation/'],
+  ['typst', 'https://github.com/typst/typst#installation'],
+  ['mmdc', 'https://github.com/mermaid-js/mermaid-cli#installation'],
+  ['google-chrome', 'https://www.google.com/chrome/'],
+  ['magick', 'https://imagemagick.org/script/download.php'],
+]);
+
+const COMMANDS = { apt: 'apt install', dnf: 'dnf install', brew: 'brew install' } as const;
+
+/** The packages of a system: `other` where they are not known, `image` where programs run in an image. */
+export type PackageManager = keyof typeof COMMANDS | 'other' | 'image';
 
 const BY_PROGRAM: ReadonlyMap<string, readonly string[]> = new Map(
   PACKAGES.trim()
@@ -114,17 +157,39 @@ const BY_PROGRAM: ReadonlyMap<string, readonly string[]> = new Map(
     .map(([program = '', ...names]) => [program, names.map((name) => (name === '=' ? program : name))]),
 );
 
-/** The commands that install a program, such as `apt install poppler-utils`; empty where no package is known. */
-export function installCommands(program: string): readonly string[] {
-  const names = BY_PROGRAM.get(program) ?? [];
-  return MANAGERS.flatMap((manager, place) => {
-    const name = names[place] ?? '-';
-    return name === '-' ? [] : [`${manager} ${name}`];
-  });
+const MANAGERS = ['apt', 'dnf', 'brew'] as const;
+
+export function isKnownProgram(program: string): boolean {
+  return BY_PROGRAM.has(program) || BY_INDEX.has(program);
+}
+
+/** The manager of this machine, from `ID` and `ID_LIKE` of os-release. */
+export function findPackageManager(platform = process.platform, release = readRelease()): PackageManager {
+  if (platform === 'darwin') return 'brew';
+  const ids = [...release.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].flatMap(([, value = '']) =>
+    value.replaceAll('"', '').split(' '),
+  );
+  if (ids.some((id) => id === 'debian' || id === 'ubuntu')) return 'apt';
+  return ids.some((id) => id === 'fedora' || id === 'rhel') ? 'dnf' : 'other';
+}
+
+function readRelease(): string {
+  return quietly(() => readFileSync('/etc/os-release', 'utf8'), '');
+}
+
+/** The package for `--with` that brings a program. */
+export function packageOfProgram(program: string): string | undefined {
+  return BY_INDEX.get(program);
 }
 
 /** One line for a person: how to install a program. */
-export function installHint(program: string): string {
-  const commands = installCommands(program);
-  return commands.length === 0 ? `install ${program} so that it is in /usr/local/bin` : commands.join(', or: ');
+export function installHint(program: string, manager: PackageManager = findPackageManager()): string {
+  if (manager === 'image') return `add --image NAME with an image that has ${program}`;
+  if (manager !== 'other') {
+    const name = BY_PROGRAM.get(program)?.[MANAGERS.indexOf(manager)] ?? '-';
+    if (name !== '-') return `run: ${COMMANDS[manager]} ${name}`;
+  }
+  const page = BY_MAKER.get(program);
+  const how = page === undefined ? '' : ` (see ${page})`;
+  return `install ${program} into /usr/local/bin, where programs find it${how}`;
 }

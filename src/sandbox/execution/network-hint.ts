@@ -19,11 +19,13 @@ const NO_NETWORK = new RegExp(
 const URL_HOST = /https?:\/\/([a-z0-9.-]{1,253})/gi;
 const LONGEST_HOST = 253;
 const MAX_HOSTS = 10;
-/** Code that uses the network, for programs that wait without printing anything. */
+/** Code that uses the network, for programs that wait in silence. */
 const USES_NETWORK =
-  /https?:\/\/(?!(?:localhost|127\.|www\.w3\.org|schemas\.))|\b(?:requests|urllib|httpx|aiohttp|http\.client|axios|node-fetch|undici|fetch\(|curl|wget|pip3? install|npm (?:install|ci)|git (?:clone|pull|fetch|push))/;
-/** A program that works without the network has usually printed something by then, or ended. */
+  /https?:\/\/(?!(?:localhost|127\.|www\.w3\.org|schemas\.))|\b(?:requests|urllib|httpx|aiohttp|http\.client|axios|node-fetch|undici|fetch\(|curl|wget|npx|(?:pip3?|uv|npm|pnpm|yarn|bun|gem|cargo|go|apt|apt-get|brew) (?:i|ci|install|add|create|sync|get|update|pip)\b|git (?:clone|pull|fetch|push)|gh (?:api|pr|issue|repo|run))/;
+/** A program that works without the network has usually printed something more by then, or ended. */
 const WAIT_MS = 5_000;
+/** A program that serves waits for others. */
+const SERVES = /\blisten\(|serve_forever|HTTPServer|http\.server|uvicorn|\.run\([^)\n]*port/;
 /** Characters kept between two chunks, because a message may be split. */
 const OVERLAP = 200;
 
@@ -56,7 +58,6 @@ export function withNetworkHint(
     return { ...streams, stop: () => undefined, refused: () => [] };
   const hosts = new Set<string>();
   let isDone = false;
-  let hasOutput = false;
   let hasComplained = false;
   const say = (host: string | undefined): void => {
     if (isDone) return;
@@ -67,10 +68,9 @@ export function withNetworkHint(
     const what = host === undefined ? '' : ` (${quoted(host)})`;
     streams.stderr.write(Buffer.from(`skillwright: this program has no network${what}; ${how}\n`));
   };
-  const timer = USES_NETWORK.test(code)
-    ? setTimeout(() => (hasOutput ? undefined : say(undefined)), waitMs)
-    : undefined;
+  const timer = USES_NETWORK.test(code) ? setTimeout(() => say(undefined), waitMs) : undefined;
   timer?.unref();
+  const serves = SERVES.test(code);
   /** A host at the end of a chunk may continue in the next one. */
   const examine = (text: string, isEnd: boolean): void => {
     for (const complaint of text.matchAll(NO_NETWORK)) {
@@ -87,7 +87,9 @@ export function withNetworkHint(
     const place = tails.push('') - 1;
     return {
       write(chunk) {
-        hasOutput = true;
+        // From here on the silence counts again.
+        if (serves) clearTimeout(timer);
+        else if (!isDone) timer?.refresh();
         const isOpen = sink.write(chunk);
         const text = `${tails[place] ?? ''}${Buffer.from(chunk).toString('latin1')}`;
         examine(text, false);

@@ -182,7 +182,8 @@ export async function prepareProgram(
     target: `${attached.root}/${name}`,
     access: 'write',
   });
-  const skillCopy = await writableSkill(workspace, staged, { code, cwd: start.path, run: run.name, signal });
+  const seen = { code, cwd: start.path, inputs: path.join(root, 'work/inputs'), run: run.name };
+  const skillCopy = await writableSkill(workspace, staged, { ...seen, signal });
   const served = parts.serve === undefined ? undefined : serveProgram(parts.serve, workspace, run);
   return {
     type: 'prepared',
@@ -210,7 +211,7 @@ export async function prepareProgram(
         ...[...(area === undefined ? [] : added.folders), ...added.files].map(addedMount),
         ...mounted.mounts,
         ...folders.mounts,
-        ...(skillCopy === undefined ? [] : [skillCopy.mount]),
+        ...(skillCopy?.mounts ?? []),
         ...(area?.mounts ?? []),
       ],
       hidden: folders.hidden,
@@ -243,7 +244,8 @@ export async function prepareProgram(
     layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
-    explain: (output) => parts.packages.explain(output, action, staged, askedBy),
+    explain: (output) =>
+      parts.packages.explain(output, action, staged, { askedBy, lacksProject: folders.project === undefined }),
   };
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import { DEFAULT_LIMITS, isSkillError, normalName, quoted, typedWord, type AttachedWorkspace } from '#core';
 import { readRange, quietly, findProgram } from '#platform';
-import { installHint } from '../environments/system-packages.ts';
+import { installHint, packageOfProgram } from '../environments/system-packages.ts';
 import type { Requirement } from './skill-requirements.ts';
 import { NO_OUTPUT, textSink } from '../executors/output-sinks.ts';
 import { runChild } from '../process/child-process.ts';
@@ -71,7 +71,10 @@ export async function findMissing(
             name: requirement.name,
             neededBy: requirement.neededBy,
             message,
-            hint: hintFor(requirement),
+            hint: hintFor(requirement, {
+              found: programs.get(requirement.name),
+              isImage: request.inspect !== undefined,
+            }),
           },
         ];
   });
@@ -122,7 +125,14 @@ function versionProblem(what: string, version: string | undefined, range: string
   return `${what} is installed as version ${quoted(version)}`;
 }
 
-function hintFor({ kind, name, range = '' }: Requirement): string {
+interface HintContext {
+  /** The version of an installed program. */
+  readonly found: string | undefined;
+  /** Programs run in an image, in which nothing can be installed. */
+  readonly isImage: boolean;
+}
+
+function hintFor({ kind, name, range = '' }: Requirement, context: HintContext): string {
   switch (kind) {
     case 'variable':
       return `add ${name} to the skill's variables in the configuration`;
@@ -131,10 +141,31 @@ function hintFor({ kind, name, range = '' }: Requirement): string {
     case 'node-package':
       return `add --with npm:${name}`;
     case 'program':
-      return `run: ${installHint(name)}`;
+      return programHint(name, range, context);
     case 'python-package':
       return `add --with ${typedWord(`${name}${range.replaceAll(' ', '')}`)}`;
   }
+}
+
+/** Official images of interpreters, whose tags are versions. */
+const IMAGES: ReadonlyMap<string, string> = new Map([
+  ['python3', 'python'],
+  ['node', 'node'],
+]);
+
+/** What a system packages is the version that it has already, so another one needs a container. */
+function programHint(name: string, range: string, { found, isImage }: HintContext): string {
+  const version = /(?:^|[>=~^\s])(\d+(?:\.\d+)?)/.exec(range)?.[1];
+  const interpreter = IMAGES.get(name);
+  if (interpreter !== undefined && version !== undefined && (isImage || found !== undefined)) {
+    const image = `--image ${interpreter}:${version}`;
+    return isImage
+      ? `add ${image}`
+      : `run it in a container, which needs Docker or Podman: add --executor container ${image}`;
+  }
+  const index = packageOfProgram(name);
+  if (index !== undefined) return `add --with ${index}`;
+  return isImage ? installHint(name, 'image') : installHint(name);
 }
 
 const WHICH = 'for program do command -v -- "$program" >/dev/null 2>&1 && printf "%s\\n" "$program"; done; true';

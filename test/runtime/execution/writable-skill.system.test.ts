@@ -22,6 +22,14 @@ os.symlink('/etc/passwd', here / 'stolen.txt')
 print((here / 'state.json').read_text())
 `;
 
+/** Accepts only files whose real path is below the folder in which it starts, and writes beside its input. */
+const BELOW = `import os, sys
+real = os.path.realpath(sys.argv[1])
+if not real.startswith(os.getcwd() + os.sep): sys.exit('not below ' + os.getcwd() + ': ' + real)
+print(open(real).read())
+open(real + '.done', 'w').write('done')
+`;
+
 /** A package, a script without an extension, and a script that calls another one. */
 const LAYOUT: Readonly<Record<string, string>> = {
   'scripts/__init__.py': '',
@@ -31,6 +39,7 @@ const LAYOUT: Readonly<Record<string, string>> = {
   'scripts/calls.sh': 'set -e\ncd "$(dirname "$0")"\npython3 tool.py\n./tool.py 2>/dev/null || python3 ./tool.py\n',
   'scripts/beside.py': BESIDE,
   'assets/template.py': 'print("a template")\n',
+  'scripts/below.py': BELOW,
 };
 
 async function open(executor: ExecutorName): Promise<Session> {
@@ -86,7 +95,9 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
         skill: 'writer',
         command: 'ls scripts; tail -n 1 SKILL.md',
       });
-      expect(next.stdout).toBe('__init__.py\nbeside.py\ncalls.sh\nhelper.py\nrelative.py\ntool.py\n# Writer\n');
+      expect(next.stdout).toBe(
+        '__init__.py\nbelow.py\nbeside.py\ncalls.sh\nhelper.py\nrelative.py\ntool.py\n# Writer\n',
+      );
     },
   );
 
@@ -110,6 +121,18 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
     const names = ['edited.txt', 'sorted.txt', 'copied.txt', 'packed.zip', 'scripts/made.txt'];
     for (const [place, name] of names.entries())
       expect(results[place]?.warnings).toContain(`written into the folder of writer and moved to out/: ${name}`);
+  });
+
+  verifies('ENV-2', 'has its inputs in a folder below it, also by their real paths', async () => {
+    // Without mounts of its own a program sees a link there.
+    if (executor === 'local' || executor === 'landlock') return;
+    const session = await open(executor);
+    await run(session, { type: 'run_command', command: 'printf hello > "$WORK_DIR/inputs/a.txt"' });
+    const below = { type: 'run_script', skill: 'writer', script: 'below.py', args: ['inputs/a.txt'] } as const;
+    const { stdout, stderr, warnings } = await run(session, below);
+    expect([stdout, stderr, warnings]).toEqual(['hello\n', '', []]);
+    const next = await run(session, { type: 'run_command', skill: 'writer', command: 'ls work/inputs inputs/' });
+    expect(next.stdout).toBe('inputs/:\na.txt\na.txt.done\n\nwork/inputs:\na.txt\na.txt.done\n');
   });
 
   test('has an editor that is one word', async () => {

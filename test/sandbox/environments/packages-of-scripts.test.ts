@@ -7,6 +7,7 @@ import { packageArgument, readPackage, type Ecosystem } from '../../../src/core/
 import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
 import { declaredPackages } from '../../../src/sandbox/environments/declared-packages.ts';
 import { importedModules } from '../../../src/sandbox/environments/import-scan.ts';
+import { findPackageManager } from '../../../src/sandbox/environments/system-packages.ts';
 import { remedyFor, type FailedScript } from '../../../src/sandbox/environments/remedies.ts';
 import { mentionedPackages } from '../../../src/sandbox/environments/suggested-packages.ts';
 import { scratch } from '../../skills/registry/support.ts';
@@ -155,6 +156,7 @@ describe('the remedy for a failed script', () => {
       asModule: "skillwright exec pdf --command 'python3 -m scripts.fill'",
       missing: { python: [], node: [] },
       mentioned: { python: [], node: [] },
+      manager: 'apt',
       ...more,
     });
 
@@ -173,16 +175,13 @@ describe('the remedy for a failed script', () => {
     ],
     [
       '/workspace/skills/a/x.sh: line 2: soffice: command not found',
-      'the program soffice is missing; run: apt install libreoffice, or: dnf install libreoffice, or: brew install libreoffice',
+      'the program soffice is missing; run: apt install libreoffice',
     ],
     [
       "FileNotFoundError: [Errno 2] No such file or directory: 'pdftoppm'",
-      'the program pdftoppm is missing; run: apt install poppler-utils, or: dnf install poppler-utils, or: brew install poppler',
+      'the program pdftoppm is missing; run: apt install poppler-utils',
     ],
-    [
-      'Error: spawn ffmpeg ENOENT',
-      'the program ffmpeg is missing; run: apt install ffmpeg, or: dnf install ffmpeg-free, or: brew install ffmpeg',
-    ],
+    ['Error: spawn ffmpeg ENOENT', 'the program ffmpeg is missing; run: apt install ffmpeg'],
     [
       "KeyError: 'OPENAI_API_KEY'",
       'the script needs the variable OPENAI_API_KEY; run: skillwright exec pdf fill.py --env OPENAI_API_KEY=VALUE (or add it to secrets in the user configuration)',
@@ -191,7 +190,7 @@ describe('the remedy for a failed script', () => {
     ["FileNotFoundError: [Errno 2] No such file or directory: 'file1'", undefined],
     [
       '  File "/usr/lib/python3.11/subprocess.py", line 1950, in _execute_child\n    raise child_exception_type(errno_num, err_msg, err_filename)\nFileNotFoundError: [Errno 2] No such file or directory: \'compare\'',
-      'the program compare is missing; run: install compare so that it is in /usr/local/bin',
+      'the program compare is missing; run: apt install imagemagick',
     ],
     ["FileNotFoundError: [Errno 2] No such file or directory: 'out/report.txt'", undefined],
     ["Error: Cannot find module './lib'", undefined],
@@ -201,12 +200,58 @@ describe('the remedy for a failed script', () => {
     ],
     [
       '📦 pnpm not found. Installing pnpm...',
-      'the program pnpm is missing; run: brew install pnpm, or: npm install -g pnpm',
+      'the program pnpm is missing; run: skillwright exec pdf fill.py --with npm:pnpm@10',
+    ],
+    [
+      '✗ Helm is not installed',
+      'the program helm is missing; install helm into /usr/local/bin, where programs find it (see https://helm.sh/docs/intro/install/)',
+    ],
+    [
+      'x.sh: line 2: codeql: command not found',
+      'the program codeql is missing; install codeql into /usr/local/bin, where programs find it (see https://github.com/github/codeql-cli-binaries/releases)',
+    ],
+    [
+      'x.sh: line 2: frobnicate: command not found',
+      'the program frobnicate is missing; install frobnicate into /usr/local/bin, where programs find it',
     ],
     ['settings not found', undefined],
     ['usage: fill.py [-h] FILE', undefined],
   ])('%j', (stderr, line) => {
     expect(remedy(stderr)).toBe(line);
+  });
+
+  test.each([
+    ['apt', 'run: apt install imagemagick'],
+    ['dnf', 'run: dnf install ImageMagick'],
+    ['brew', 'run: brew install imagemagick'],
+    ['other', 'install convert into /usr/local/bin, where programs find it'],
+    ['image', 'add --image NAME with an image that has convert'],
+  ] as const)('names only what the system has: %s', (manager, how) => {
+    expect(remedy('x.sh: line 2: convert: command not found', { manager })).toBe(
+      `the program convert is missing; ${how}`,
+    );
+  });
+
+  test.each([
+    ['linux', 'ID=debian\n', 'apt'],
+    ['linux', 'NAME="Linux Mint"\nID=linuxmint\nID_LIKE="ubuntu debian"\n', 'apt'],
+    ['linux', 'ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'dnf'],
+    ['linux', 'ID=arch\n', 'other'],
+    ['darwin', '', 'brew'],
+  ] as const)('the package manager of %s with %j', (platform, release, manager) => {
+    expect(findPackageManager(platform, release)).toBe(manager);
+  });
+
+  test.each([
+    '❌ Must be run from within a git repository.',
+    'error: not inside a git repository',
+    'fatal: not a git repository (or any of the parent directories): .git',
+    '❌ Could not determine current git branch.',
+  ])('a script that looks for the project is given it, if it does not see it: %s', (stderr) => {
+    expect(remedy(stderr, { lacksProject: true })).toBe(
+      'the program does not see the project; run: skillwright exec pdf fill.py --project read',
+    );
+    expect(remedy(stderr)).toBeUndefined();
   });
 
   test('a script that imports the package that it is in is run as a module', () => {

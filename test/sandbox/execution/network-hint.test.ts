@@ -63,18 +63,21 @@ test('the hosts that a program missed are listed, from its messages or else from
   expect(hosts).toEqual([['a.example', 'b.example.org'], ['c.example'], [], []]);
 });
 
-test('a program that waits in silence and uses the network is explained early; another is not', async () => {
+test('a program that falls silent and uses the network is explained early; one that serves, computes or ended is not', async () => {
   const waiting = watch({ code: 'import requests\nrequests.get(url)', waitMs: 5 });
   const computing = watch({ code: 'while True: pass', waitMs: 5 });
-  const talking = watch({ code: 'curl https://example.org', waitMs: 20 });
+  const talking = watch({ code: 'npm install -g pnpm', waitMs: 20 });
   talking.hint.stdout.write(Buffer.from('working\n'));
+  const serving = watch({ code: '// https://example.org\ncreateServer().listen(80)', waitMs: 5 });
+  serving.hint.stdout.write(Buffer.from('serving\n'));
   const ended = watch({ code: 'curl https://example.org', waitMs: 20 });
   ended.hint.stop();
   await delay(60);
-  expect([waiting, computing, talking, ended].map(({ shown }) => shown())).toEqual([
+  expect([waiting, computing, talking, serving, ended].map(({ shown }) => shown())).toEqual([
     'skillwright: this program has no network; allow it with --allow HOST\n',
     '',
-    'working\n',
+    'working\nskillwright: this program has no network; allow it with --allow HOST\n',
+    'serving\n',
     '',
   ]);
 });

@@ -78,7 +78,7 @@ verifies('EXEC-10', 'packages that a Python script declares are looked for befor
       name: 'python3',
       neededBy: 'scripts/a.py',
       message: 'the program "python3 >=3.11" is installed as version "3.10.4"',
-      hint: 'run: apt install python3, or: dnf install python3, or: brew install python3',
+      hint: 'add --image python:3.11',
     },
     {
       kind: 'python-package',
@@ -96,6 +96,17 @@ verifies('EXEC-10', 'packages that a Python script declares are looked for befor
     },
   ]);
 });
+
+test(
+  'a version that the system does not have is had from a container, and never from its packages',
+  needs('python3'),
+  async () => {
+    const files = { 'scripts/a.py': script('requires-python = ">=3.99"') };
+    expect((await missing(files)).map(({ hint }) => hint)).toEqual([
+      'run it in a container, which needs Docker or Podman: add --executor container --image python:3.99',
+    ]);
+  },
+);
 
 test('a script without Python says so', async () => {
   const files = { 'scripts/a.py': script('dependencies = ["rich"]') };
@@ -123,7 +134,7 @@ verifies('EXEC-10', 'packages of Node are looked for where Node would', async ()
       name: 'node',
       neededBy: 'package.json',
       message: 'the program "node >=22" is installed as version "20.20.1"',
-      hint: 'run: apt install nodejs, or: dnf install nodejs, or: brew install node',
+      hint: 'add --image node:22',
     },
     {
       kind: 'node-package',
@@ -206,7 +217,7 @@ test('what this machine says of its programs is what a shell and the programs th
   const inspect = inspectMachine();
   // Ranges that nothing fulfils show the versions.
   const requires = names.map((name) => `${name}>=999`);
-  expect(await missing({}, { requires })).toEqual(await missing({}, { requires, inspect }));
+  expect(await messages({}, { requires })).toEqual(await messages({}, { requires, inspect }));
 });
 
 test('programs are found as a shell finds them, and this Node knows its version', () => {
