@@ -1,5 +1,6 @@
 /** What makes the difference of two arms doubtful besides the skill: another model that answered, answers that were cut short, and the order of the runs. */
 import { countText, printable, quoted } from '#core';
+import { describeCanned } from './canned-answers.ts';
 import { compareCases } from '../statistics/case-differences.ts';
 import {
   findEarlyEnd,
@@ -144,6 +145,7 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
     ...changes,
     ...(own.length === 0 ? [] : [`the agent brings skills of its own, in all runs: ${namesText(own)}`]),
     ...edits,
+    ...describeCanned(results.filter(isCounted)),
     ...listSameAnswers(results),
     ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted))),
   ];

@@ -17,10 +17,12 @@ import {
 } from './result.ts';
 import { countText, defined, stableJson } from '#core';
 import { countEarlyEnds, findOrderEffect, findOtherModel, OWN_SKILLS } from './arm-doubts.ts';
+import { findCanned } from './canned-answers.ts';
+import { meanOf, measureCase } from './credit.ts';
+import { findApart } from './same-turn.ts';
 import { compareCosts } from './costs.ts';
 import { groupSameRequests, toAskedCase } from './same-requests.ts';
 import { compareCases, type CaseDifference } from '../statistics/case-differences.ts';
-import { computeMean } from '../statistics/statistics.ts';
 
 export interface CompareOptions {
   readonly of: Arm;
@@ -50,9 +52,10 @@ export function compareArms(
 ): Comparison | NoComparison {
   const kinds = against === 'without' || of === 'without' ? OUTCOMES : OUTCOMES_OF_VERSIONS;
   const both = results.filter(({ arm }) => arm === of || arm === against);
+  const canned = findCanned(both);
   const cases = [...groupBy(both, (result) => result.case)].map(([id, attempts]) => {
     const inArm = (arm: Arm): readonly CaseResult[] => attempts.filter((result) => result.arm === arm);
-    return readCase(id, { of: inArm(of), against: inArm(against) }, kinds);
+    return readCase(id, { of: inArm(of), against: inArm(against) }, kinds, canned);
   });
   const compared = cases.filter((one): one is ComparedCase => 'outcomes' in one);
   const excluded: ComparisonGaps = {
@@ -67,7 +70,8 @@ export function compareArms(
     if (excluded.cases.every(({ reason }) => reason === IDENTICAL))
       return { of, against, reason: `identical, nothing to compare: ${IDENTICAL}`, excluded };
   const other = findOtherModel(compared.map((one) => one.results));
-  if (other !== undefined) return { of, against, reason: other, excluded };
+  const apart = other ?? findApart(compared.map((one) => one.results));
+  if (apart !== undefined) return { of, against, reason: apart, excluded };
   const lacking = (['of', 'against'] as const).filter((side) =>
     compared.every(({ outcomes }) => outcomes[side].every((one) => one === undefined)),
   );
@@ -78,6 +82,7 @@ export function compareArms(
   }
   const skills = new Set(differing.map((key) => key.slice(SKILL.length)));
   const isUsed = ({ loaded }: CaseResult): boolean => loaded.some((name) => skills.has(name));
+  const credited = skills.size === 0 ? undefined : isUsed;
   const groups = groupSameRequests(
     compared.flatMap(({ results: { of: mine, against: theirs } }) => {
       const all = [...mine, ...theirs];
@@ -86,7 +91,6 @@ export function compareArms(
     }),
   );
   const measure = (mayPass: (result: CaseResult) => boolean): readonly CaseDifference[] => {
-    const credited = skills.size === 0 ? undefined : isUsed;
     const byId = new Map(compared.map((one) => [one.case, measureCase(one, credited, mayPass)]));
     return groups.map((ids) => meanOf(ids.flatMap((id) => byId.get(id) ?? [])));
   };
@@ -103,8 +107,10 @@ export function compareArms(
         );
   const endedEarlyVerdict =
     strict.p < 0.05 && result.p >= 0.05 ? (strict.difference.low > 0 ? 'better' : 'worse') : undefined;
-  // A case of which an arm shows nothing is neither better nor worse.
-  const seen = new Set(compared.filter(isSeenTwice).map((one) => one.case));
+  // A case of which an arm shows nothing, or that never loaded the skill, is neither better nor worse.
+  const isLoaded = ({ results: { of: mine, against: theirs } }: ComparedCase): boolean =>
+    credited === undefined || [...mine, ...theirs].some(credited);
+  const seen = new Set(compared.filter((one) => isSeenTwice(one) && isLoaded(one)).map((one) => one.case));
   const paired = units.filter((_, at) => groups[at]?.some((id) => seen.has(id)));
   const outcomes = (side: 'of' | 'against') => compared.flatMap((one) => one.outcomes[side]);
   const count = (value: boolean | undefined): Sides<number> => ({
@@ -145,6 +151,7 @@ function readCase(
   id: string,
   results: Sides<readonly CaseResult[]>,
   kinds: ReadonlySet<CheckKind>,
+  canned: ReadonlySet<CaseResult>,
 ): ComparedCase | { readonly case: string; readonly reason: string } {
   const all = [...results.of, ...results.against];
   const reason = sameAnswers(results.of, results.against) ?? (isIdentical(results) ? IDENTICAL : undefined);
@@ -160,7 +167,7 @@ function readCase(
   const outcomes = (some: readonly CaseResult[]) =>
     attempts.map((attempt) => {
       const result = some.find((one) => one.attempt === attempt);
-      return result && readOutcome(result, checks, kinds);
+      return result === undefined || canned.has(result) ? undefined : readOutcome(result, checks, kinds);
     });
   return { case: id, results, outcomes: { of: outcomes(results.of), against: outcomes(results.against) }, checks };
 }
@@ -219,38 +226,6 @@ function findDifferences(cases: readonly ComparedCase[]): readonly string[] {
     }),
   );
   return [...new Set(keys)].toSorted();
-}
-
-/** A case in which the skill was never loaded gives it no credit: its success has another cause. */
-function measureCase(
-  { results, outcomes }: ComparedCase,
-  isUsed: ((result: CaseResult) => boolean) | undefined,
-  mayPass: (result: CaseResult) => boolean,
-): CaseDifference {
-  const rate = (side: 'of' | 'against') => readRate(outcomes[side], results[side].filter(mayPass).length);
-  const [of, against] = [rate('of'), rate('against')];
-  const low = of.low - against.high;
-  const hasCredit = isUsed === undefined || results.of.some(isUsed);
-  return { seen: of.seen - against.seen, low: hasCredit ? low : Math.min(0, low), high: of.high - against.low };
-}
-
-/** The pass rate, and its bounds if all attempts that are missing or ended early failed or passed. */
-function readRate(
-  outcomes: readonly (boolean | undefined)[],
-  early: number,
-): Readonly<Record<'seen' | 'low' | 'high', number>> {
-  const passed = outcomes.filter((one) => one === true).length;
-  const missing = outcomes.filter((one) => one === undefined).length;
-  const [all, known] = [Math.max(1, outcomes.length), outcomes.length - missing];
-  return { seen: known === 0 ? 0.5 : passed / known, low: passed / all, high: (passed + missing + early) / all };
-}
-
-function meanOf(cases: readonly CaseDifference[]): CaseDifference {
-  return {
-    seen: computeMean(cases.map(({ seen }) => seen)),
-    low: computeMean(cases.map(({ seen, low = seen }) => low)),
-    high: computeMean(cases.map(({ seen, high = seen }) => high)),
-  };
 }
 
 function countKinds(results: readonly CaseResult[], kinds: ReadonlySet<CheckKind>): ComparisonGaps['checks'] {

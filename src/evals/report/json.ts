@@ -76,7 +76,7 @@ const RESULT: Shape = {
     wallMs: 'number',
   },
   model: MODEL,
-  'turn?': { id: 'string', order: 'number', at: 'string' },
+  'turn?': { 'session?': 'string', id: 'string', order: 'number', at: 'string' },
   'quarantine?': { until: 'string', passed: 'number', of: 'number' },
 };
 

@@ -93,8 +93,8 @@ export interface CaseResult {
   /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
-  /** The arms of an attempt run in one turn, one after the other; absent if nothing ran, or in reports of earlier versions. */
-  readonly turn?: { readonly id: string; readonly order: number; readonly at: string };
+  /** The arms of an attempt run in one turn, one after the other. Recorded answers have that of their recording; absent if it is unknown. */
+  readonly turn?: Readonly<Record<'session' | 'id' | 'at', string>> & { readonly order: number };
 }
 
 export interface JudgeCost {
@@ -166,7 +166,6 @@ export function isCounted({ quarantine }: Pick<CaseResult, 'quarantine'>): boole
 /** Prefix of the check that fails if a run did not end by itself; the rest names the limit, or `crash`. */
 export const ENDED = 'ended.';
 
-/** The limit that ended the run, or `crash`; undefined if it ended by itself. */
 export const findEarlyEnd = ({ checks }: Pick<CaseResult, 'checks'>): string | undefined =>
   checks.find(({ id, status }) => id.startsWith(ENDED) && status === 'failed')?.id.slice(ENDED.length);
 

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 
 import type { EvalCase } from '../cases/case.ts';
-import type { AnsweringModel, ModelWay } from '../report/result.ts';
+import type { AnsweringModel, CaseResult, ModelWay } from '../report/result.ts';
 import { defined, stableJson, type Model, type ModelAnswer, type ModelDelta } from '#core';
 import { openScript, recordCassette, replayCassette } from '#model';
 import { sha256 } from '#platform';
@@ -25,6 +25,8 @@ export interface CaseModel extends AnsweringModel {
   failures(): readonly string[];
   /** What the server said answered so far. */
   servedBy(): AnsweringModel['served'];
+  /** When the answers were recorded; absent if they are not recorded, or by an earlier version. */
+  readonly turn?: CaseResult['turn'];
   /** Throws if scripted or recorded answers are left. */
   assertDone(): void;
 }
@@ -33,11 +35,15 @@ interface CaseModelOptions {
   readonly suite: SuiteModel | undefined;
   /** Records the answers of the suite model into the cassette of the case. */
   readonly updateCassettes: boolean;
+  readonly turn?: CaseResult['turn'];
   readonly portable: PortableText;
 }
 
 /** Returns undefined if the case has no script, no cassette and no suite model. Throws for an invalid script or cassette. */
-export function openCaseModel(job: Job, { suite, updateCassettes, portable }: CaseModelOptions): CaseModel | undefined {
+export function openCaseModel(
+  job: Job,
+  { suite, updateCassettes, portable, turn }: CaseModelOptions,
+): CaseModel | undefined {
   const answers = answersFor(job.evalCase, suite);
   if (answers?.type === 'script') {
     const scripted = openScript({ turns: answers.turns }, job.evalCase.place.file);
@@ -61,7 +67,17 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
     const { id, answers: said, isEdited } = replayed;
     const asked = `cassette ${identifyModel(replayed)}`;
     const edits = isEdited ? ({ isEdited } as const) : {};
-    return watched(model, { id, way: 'cassette', answers: said, ...edits, identity, asked, assertDone });
+    const recordedTurn = defined({ turn: replayed.turn });
+    return watched(model, {
+      id,
+      way: 'cassette',
+      answers: said,
+      ...edits,
+      identity,
+      asked,
+      ...recordedTurn,
+      assertDone,
+    });
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
@@ -74,7 +90,7 @@ export function openCaseModel(job: Job, { suite, updateCassettes, portable }: Ca
   const recording = `${file}.recording`;
   rmSync(recording, { force: true });
   const assertDone = (): void => renameSync(recording, file);
-  const recorded = recordCassette(opened, recording, { redact: portable.hide });
+  const recorded = recordCassette(opened, recording, { redact: portable.hide, ...defined({ turn }) });
   return watched(recorded, { id, way, identity, asked: identity, assertDone });
 }
 

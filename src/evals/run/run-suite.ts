@@ -3,22 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError, type Budget, type Executor, stableJson } from '#core';
+import { defined, isSkillError, type Budget, type Executor } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { didRun, groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import type { ConfiguredPrices } from '../report/prices.ts';
-import { quietly, removeTree, sha256, makeFolders } from '#platform';
-import { readSurroundings, temporaryFolder, createRuntime, type Runtime } from '#runtime';
+import { quietly, removeTree, sha256 } from '#platform';
+import { readSurroundings, temporaryFolder } from '#runtime';
 import { makeTemporaryFolder } from '#sandbox';
 import { listConditions, type Conditions } from './conditions.ts';
 import { answersFor, openCaseModel, portableText, type SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase, type AttemptBasis, type CaseGrading } from './run-case.ts';
-import { type SkillSet, makeSkillSet, type SkillSetOptions } from './skill-set.ts';
+import { openEnvironments } from './environments.ts';
+import type { SkillSet } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectIdentity } from '../subjects/subject-case.ts';
 import { jobKey, buildJobs, orderJobs, type ArmSkills, type Job } from './suite-jobs.ts';
-import { readInstalledSkills, type InstalledSkill } from '../subjects/installed-skills.ts';
 
 export interface SuiteProgress {
   readonly done: number;
@@ -90,7 +90,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   const jobs = buildJobs(options.cases, options.arms, options.repeat);
   const kept = openStoredResults(path.join(directory, 'results.jsonl'), resume, cache);
   const work = await workFolder();
-  const suite: Suite = { options, environments: openEnvironments(work, options), kept, work, removals: [] };
+  const environments = openEnvironments(work, options);
+  const suite: Suite = { options, environments, kept, work, removals: [], session: randomUUID() };
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
   const report = progressReporter(jobs.length, options.onProgress);
   const runAll = async (groups: readonly (readonly number[])[]): Promise<void> => {
@@ -145,6 +146,7 @@ export async function runAttempt(job: Job, options: Suite['options']): Promise<C
       environments: openEnvironments(work, options),
       work,
       removals,
+      session: '',
     });
     return 'status' in prepared ? prepared : await prepared.run();
   } finally {
@@ -168,6 +170,7 @@ interface Suite {
   readonly environments: ReturnType<typeof openEnvironments>;
   readonly kept?: ReturnType<typeof openStoredResults>;
   readonly work: string;
+  readonly session: string;
   /** Removals of folders of finished runs, which do not delay the next run. What is left is removed with `work`. */
   readonly removals: Promise<unknown>[];
 }
@@ -178,10 +181,16 @@ interface ReadyJob {
   readonly identity: string;
   /** The same in both arms. */
   readonly asked: string;
+  /** For recorded answers: the turn in which they were recorded, if it is known. */
+  readonly recorded?: Recorded;
   run(attempt: AttemptBasis): Promise<CaseResult>;
 }
 
-interface PreparedJob {
+interface Recorded {
+  readonly turn: CaseResult['turn'];
+}
+
+interface PreparedJob extends Pick<ReadyJob, 'recorded'> {
   readonly known: CaseResult | undefined;
   keep(result: CaseResult): void;
   run(): Promise<CaseResult>;
@@ -196,21 +205,28 @@ async function runGroup(
   suite: Suite,
   done: (place: number, result: CaseResult) => void,
 ): Promise<void> {
+  const id = randomUUID();
+  const turns = group.map((_, order) => ({
+    session: suite.session,
+    id,
+    order: order + 1,
+    at: new Date().toISOString(),
+  }));
   const prepared = await Promise.all(
-    group.map(async ({ job, place }) => ({ job, place, ready: await prepareJob(job, place, suite) })),
+    group.map(async ({ job, place }, order) => ({ place, ready: await prepareJob(job, place, suite, turns[order]) })),
   );
   const stored = prepared.map(({ ready }) => ('status' in ready ? ready : ready.known));
   const isOneTurn = stored.every((one) => one?.turn !== undefined && one.turn.id === stored[0]?.turn?.id);
-  const id = randomUUID();
   for (const [order, { place, ready }] of prepared.entries()) {
     if (suite.options.signal.aborted) return;
     if ('status' in ready) {
       done(place, ready);
       continue;
     }
-    const { known } = ready;
+    const { known, recorded } = ready;
     const isUsable = known !== undefined && (group.length === 1 || isOneTurn || known.model.way !== 'live');
-    const turn = { id, order: order + 1, at: new Date().toISOString() };
+    const now = turns[order];
+    const turn = recorded === undefined ? now && { ...now, at: new Date().toISOString() } : recorded.turn;
     const result = isUsable ? known : withTurn(await ready.run(), turn);
     ready.keep(result);
     done(place, result);
@@ -219,10 +235,15 @@ async function runGroup(
 
 /** A worker may skip a case that this machine would have skipped before it ran. */
 function withTurn(result: CaseResult, turn: CaseResult['turn']): CaseResult {
-  return didRun(result) ? { ...result, turn } : result;
+  return didRun(result) ? { ...result, ...defined({ turn }) } : result;
 }
 
-async function prepareJob(job: Job, place: number, suite: Suite): Promise<PreparedJob | CaseResult> {
+async function prepareJob(
+  job: Job,
+  place: number,
+  suite: Suite,
+  turn?: CaseResult['turn'],
+): Promise<PreparedJob | CaseResult> {
   const { options, kept, work, removals } = suite;
   const { evalCase } = job;
   const skipped = options.reasonToSkip?.(evalCase);
@@ -230,7 +251,7 @@ async function prepareJob(job: Job, place: number, suite: Suite): Promise<Prepar
   const folder = path.join(work, 'attempts', String(place));
   const { subject } = options;
   const ready = await (subject === undefined
-    ? readyOwn(job, folder, suite)
+    ? readyOwn(job, folder, suite, turn)
     : readySubject(subject, job, folder, suite));
   if ('status' in ready) return ready;
   const { set, identity: model, asked } = ready;
@@ -248,6 +269,7 @@ async function prepareJob(job: Job, place: number, suite: Suite): Promise<Prepar
   const { id, name, place: at, input, tags, quarantine } = evalCase;
   const skill = evalCase.skills.target;
   return {
+    ...defined({ recorded: ready.recorded }),
     known: known && { ...known, case: id, name, place: at, input, tags, skill, quarantine, isCached: true },
     keep: (result) => kept?.keep(key, result),
     async run() {
@@ -259,12 +281,19 @@ async function prepareJob(job: Job, place: number, suite: Suite): Promise<Prepar
 }
 
 /** What the own loop needs for an attempt, or the result of a case that cannot run. */
-async function readyOwn(job: Job, project: string, suite: Suite): Promise<ReadyJob | CaseResult> {
+async function readyOwn(
+  job: Job,
+  project: string,
+  suite: Suite,
+  turn: CaseResult['turn'],
+): Promise<ReadyJob | CaseResult> {
   const { executor, elsewhere, grading, model: suiteModel, updateCassettes = false } = suite.options;
   try {
     const { set, runtime } = await suite.environments.open(job);
     const portable = portableText({ skills: set.folder, project });
-    const model = tryOpening(() => openCaseModel(job, { suite: suiteModel, updateCassettes, portable }));
+    const model = tryOpening(() =>
+      openCaseModel(job, { suite: suiteModel, updateCassettes, portable, ...defined({ turn }) }),
+    );
     if (typeof model === 'string') return notRun(job, 'error', model);
     if (model === undefined)
       return notRun(job, 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it');
@@ -272,6 +301,7 @@ async function readyOwn(job: Job, project: string, suite: Suite): Promise<ReadyJ
       set,
       identity: model.identity,
       asked: model.asked,
+      ...(model.way === 'cassette' ? { recorded: { turn: model.turn } } : {}),
       run: async (attempt) =>
         (await elsewhere?.({ ...attempt, set, outputs: grading?.outputs })) ??
         runCase({ ...attempt, runtime, model, executor, project }),
@@ -348,53 +378,4 @@ function progressReporter(total: number, onProgress: SuiteOptions['onProgress'])
     const remainingMs = ((performance.now() - startedAt) / done) * (total - done);
     onProgress?.({ done, total, counts: { ...counts }, remainingMs, last });
   };
-}
-
-/** Copies each skill set once and opens one isolated runtime per set and configuration: own home, no cache, no environment. */
-function openEnvironments(work: string, options: Omit<SkillSetOptions, 'to'>) {
-  const sets = new Map<string, Promise<SkillSet>>();
-  const runtimes = new Map<string, Promise<Runtime>>();
-  const once = <T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> => {
-    const known = map.get(key) ?? make();
-    map.set(key, known);
-    return known;
-  };
-  const setKey = ({ folders }: Job): string => sha256(folders.join('\n')).slice(0, 16);
-  const openSet = (job: Job): Promise<SkillSet> => {
-    const key = setKey(job);
-    return once(sets, key, () => makeSkillSet(job.folders, { ...options, to: path.join(work, 'sets', key) }));
-  };
-  const installed = new Map<SkillSet, readonly InstalledSkill[]>();
-  return {
-    openSet,
-    /** The skills of a set as another agent sees them. */
-    installed(set: SkillSet) {
-      const known = installed.get(set) ?? readInstalledSkills(set.folder);
-      installed.set(set, known);
-      return known;
-    },
-    async open(job: Job) {
-      const { config } = job.evalCase;
-      const set = await openSet(job);
-      const key = sha256(`${setKey(job)} ${stableJson(config ?? {})}`).slice(0, 16);
-      const runtime = await once(runtimes, key, () => isolatedRuntime(path.join(work, 'homes', key), set, config));
-      return { set, runtime };
-    },
-    sets: () => Promise.all(sets.values()),
-  };
-}
-
-function isolatedRuntime(place: string, set: SkillSet, config: EvalCase['config']): Promise<Runtime> {
-  const [home, cwd] = [path.join(place, 'home'), path.join(place, 'project')];
-  for (const folder of [home, cwd]) makeFolders(folder);
-  return createRuntime({
-    cwd,
-    home,
-    env: {},
-    roots: set.roots.length === 0 ? [set.folder] : set.roots,
-    onlyRoots: true,
-    vouched: [set.folder],
-    cache: false,
-    config,
-  });
 }

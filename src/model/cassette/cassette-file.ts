@@ -23,6 +23,16 @@ export interface CassetteHeader {
   readonly model: string;
   readonly contextWindow?: number;
   readonly answerSchemas?: Model['answerSchemas'];
+  readonly turn?: RecordedTurn;
+}
+
+/** Where a cassette has its place among others of the same recording, such as those of two arms; absent if it was recorded alone. */
+interface RecordedTurn {
+  /** The recording, and the turn in it: the cassettes of one turn were recorded one after the other. */
+  readonly session: string;
+  readonly id: string;
+  readonly order: number;
+  readonly at: string;
 }
 
 export interface CassetteEntry {
@@ -188,7 +198,8 @@ const VERSION: JsonSchema = {
   maximum: CASSETTE_VERSION,
 };
 const SCHEMAS: JsonSchema = { type: 'string', description: '', enum: ['shown', 'enforced'] };
-const HEADER = object({ cassette: VERSION, model: TEXT, contextWindow: COUNT, answerSchemas: SCHEMAS }, [
+const TURN = object({ session: TEXT, id: TEXT, order: COUNT, at: TEXT });
+const HEADER = object({ cassette: VERSION, model: TEXT, contextWindow: COUNT, answerSchemas: SCHEMAS, turn: TURN }, [
   'cassette',
   'model',
 ]);

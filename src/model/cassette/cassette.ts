@@ -29,6 +29,8 @@ export interface RecordOptions {
   readonly redact?: ChangeText;
   /** False stores only the hash of each request, so that differences cannot be shown (default: true). */
   readonly keepRequests?: boolean;
+  /** Ties this cassette to others that are recorded one after the other. */
+  readonly turn?: CassetteHeader['turn'];
 }
 
 export interface ReplayOptions {
@@ -40,8 +42,9 @@ export interface ReplayOptions {
 export interface ReplayModel extends Model {
   /** A digest of what the model said, whatever it was asked. */
   readonly answers: string;
-  /** An answer was edited after it was recorded. Nothing is known of recordings of earlier versions. */
+  /** An answer, or the turn, was edited after it was recorded. Nothing is known of recordings of earlier versions. */
   readonly isEdited: boolean;
+  readonly turn?: CassetteHeader['turn'];
   assertDone(): void;
 }
 
@@ -52,12 +55,12 @@ const asItIs: ChangeText = (text) => text;
  * be written, the call fails.
  */
 export function recordCassette(model: Model, file: string, options: RecordOptions = {}): Model {
-  const { redact = asItIs, keepRequests = true } = options;
+  const { redact = asItIs, keepRequests = true, turn } = options;
   const { contextWindow, answerSchemas, takesImages } = model;
   const window = {
     ...defined({ contextWindow, answerSchemas }),
   };
-  const header: CassetteHeader = { cassette: CASSETTE_VERSION, model: model.id, ...window };
+  const header: CassetteHeader = { cassette: CASSETTE_VERSION, model: model.id, ...window, ...defined({ turn }) };
   return {
     id: model.id,
     ...window,
@@ -71,13 +74,13 @@ export function recordCassette(model: Model, file: string, options: RecordOption
         const answer = await model.call(request, { signal, ...listening });
         const changed = changedAnswer(answer, redact);
         const entry = { ...asked, answer: changed, deltas: safeDeltas(deltas, answer, changed) };
-        await appendEntry(file, header, withDigest(model.id, entry), signal);
+        await appendEntry(file, header, withDigest(header, entry), signal);
         return answer;
       } catch (error) {
         const failure = toCassetteError(error, redact);
         // Deltas before a failure may contain half a secret and are of no use.
         if (failure !== undefined)
-          await appendEntry(file, header, withDigest(model.id, { ...asked, error: failure, deltas: [] }), signal);
+          await appendEntry(file, header, withDigest(header, { ...asked, error: failure, deltas: [] }), signal);
         throw error;
       }
     },
@@ -141,8 +144,8 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
     answers: answersDigest(entries),
     isEdited:
       entries.some(({ digest }) => digest !== undefined) &&
-      entries.some((entry) => entry.digest !== withDigest(header.model, entry).digest),
-    ...defined({ contextWindow: header.contextWindow, answerSchemas: header.answerSchemas }),
+      entries.some((entry) => entry.digest !== withDigest(header, entry).digest),
+    ...defined({ contextWindow: header.contextWindow, answerSchemas: header.answerSchemas, turn: header.turn }),
     call(request, callOptions) {
       if (callOptions.signal.aborted) return Promise.reject(callOptions.signal.reason);
       const normal = normalRequest(request, redact);
@@ -163,9 +166,12 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
   };
 }
 
-function withDigest(model: string, entry: CassetteEntry): CassetteEntry {
+function withDigest({ model, turn }: CassetteHeader, entry: CassetteEntry): CassetteEntry {
   const { key, answer, error, deltas } = entry;
-  return { ...entry, digest: sha256(stableJson([model, key, answer ?? '', error ?? '', deltas])) };
+  return {
+    ...entry,
+    digest: sha256(stableJson([model, key, answer ?? '', error ?? '', deltas, ...(turn === undefined ? [] : [turn])])),
+  };
 }
 
 function answersDigest(entries: readonly CassetteEntry[]): string {
