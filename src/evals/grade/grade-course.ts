@@ -89,12 +89,17 @@ function gradeOutcome({ expect: { outcome } }: EvalCase, facts: RunFacts): reado
   return [checked(head, isWanted ? '' : `it ended ${facts.outcome}${reason}`, [facts.end])];
 }
 
+const CUTS = {
+  length: 'the answer was cut off at its length limit',
+  filter: 'a content filter of the server ended the answer',
+} as const;
+
 /** A run that a limit or a crash ended failed, whatever its last answer contains. A case may expect such an end, but not half an answer. */
 function gradeEnd({ expect }: EvalCase, facts: RunFacts): readonly CheckResult[] {
-  const { outcome, reason, budgetEnds, hasCrashed, isCut, broken, end } = facts;
+  const { outcome, reason, budgetEnds, hasCrashed, cutBy, broken, end } = facts;
   const head = { kind: 'outcome', asked: 'the run ends by itself' } as const;
-  if (broken === '' && outcome === 'done' && isCut)
-    return [failed({ id: `${ENDED}length`, ...head }, 'the answer was cut off at its length limit', [end])];
+  if (broken === '' && outcome === 'done' && cutBy !== undefined)
+    return [failed({ id: `${ENDED}${cutBy}`, ...head }, CUTS[cutBy], [end])];
   if (broken !== '' || expect.outcome?.some((expected) => expected === outcome) === true) return [];
   const limit = outcome === 'degraded' ? budgetEnds.at(-1)?.name : undefined;
   const by = limit ?? (hasCrashed ? 'crash' : outcome === 'failed' ? 'failure' : undefined);

@@ -57,6 +57,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
   const end = events.findLast((event) => event.type === 'run-end');
   const answered = steps.findLast(({ observation }) => observation?.type === 'answered');
   const used = countUsage(lines);
+  const finish = events.findLast((event) => event.type === 'model-answer')?.finish;
   const outcome = end?.outcome ?? 'running';
   const texts = events.map((event) => (event.type === 'model-answer' ? event.text : ''));
   const left = lines.flatMap((line) => (line.event.type === 'subject-end' ? filesOfSubject(line.event, line.seq) : []));
@@ -79,9 +80,9 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     budgetEnds: lines.flatMap(({ seq, event }) =>
       event.type === 'budget-end' ? [{ seq, name: event.name, limit: event.limit }] : [],
     ),
-    isCut: events.findLast((event) => event.type === 'model-answer')?.finish === 'length',
+    ...defined({ cutBy: finish === 'length' ? finish : finish === 'filtered' ? ('filter' as const) : undefined }),
     hasCrashed: hasCrashed(events),
-    broken: brokenBy(events, outcome, end?.reason ?? ''),
+    broken: brokenBy(events, outcome, end?.reason ?? '', finish),
     end: lines.at(-1)?.seq ?? 0,
   };
 }
@@ -173,10 +174,17 @@ function hasCrashed(events: readonly RunEvent[]): boolean {
 }
 
 /** An interrupted run must not count as a skill that stayed quiet. */
-function brokenBy(events: readonly RunEvent[], outcome: RunFacts['outcome'], reason: string): string {
+function brokenBy(
+  events: readonly RunEvent[],
+  outcome: RunFacts['outcome'],
+  reason: string,
+  finish: OfType<RunEvent, 'model-answer'>['finish'] | undefined,
+): string {
   if (outcome === 'running') return 'the run did not end';
   if (outcome === 'record-failed') return `the run could not be recorded: ${reason}`;
   if (outcome === 'cancelled') return `the run was cancelled: ${reason}`;
+  if (outcome === 'done' && finish === 'other')
+    return 'the server ended the answer for another reason than its end, such as an error';
   if (outcome === 'failed') {
     if (hasCrashed(events)) return '';
     let state: SessionState | undefined;

@@ -64,8 +64,8 @@ export interface RunFacts {
   readonly used: Budget;
   readonly cost: CaseCost;
   readonly budgetEnds: readonly { readonly seq: number; readonly name: keyof Budget; readonly limit: number }[];
-  /** The answer is the beginning of one that was longer than the model may write. */
-  readonly isCut: boolean;
+  /** The answer is a part of one: it was longer than the model may write, or the server filtered it. */
+  readonly cutBy?: 'length' | 'filter';
   /** Another agent that worked and then died. */
   readonly hasCrashed: boolean;
   /** Why the run proves nothing about its skills: the harness or the connection failed. Empty if it does prove something. */

@@ -89,6 +89,7 @@ const END_NAMES: ReadonlyMap<string, string> = new Map([
   ['contextTokens', 'max_context_tokens'],
   ['wallMs', 'the time limit'],
   ['length', 'the limit of output tokens'],
+  ['filter', 'a content filter'],
   ['crash', 'a crash'],
   ['failure', 'repeated failures'],
 ]);

@@ -226,7 +226,10 @@ function unreadable(): ModelProblem {
   );
 }
 
-function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): ModelAnswer['finish'] {
+/** Names of some servers for the end of an answer that the library does not know. */
+const END = /^(?:eos|end|stop)/i;
+
+function toFinish({ unified, raw = '' }: LanguageModelV3FinishReason, hasCalls: boolean): ModelAnswer['finish'] {
   switch (unified) {
     case 'length':
       return 'length';
@@ -238,7 +241,7 @@ function toFinish({ unified }: LanguageModelV3FinishReason, hasCalls: boolean): 
     case 'tool-calls':
     case 'error':
     case 'other':
-      return hasCalls ? 'tool-calls' : 'other';
+      return hasCalls ? 'tool-calls' : END.test(raw) ? 'stop' : 'other';
   }
 }
 

@@ -33,7 +33,6 @@ const EMPTY: RunFacts = {
     wallMs: 0,
   },
   budgetEnds: [],
-  isCut: false,
   hasCrashed: false,
   broken: '',
   end: 0,
