@@ -99,13 +99,17 @@ export const DIAGNOSTIC_RULES = {
     'the --- line contains other characters',
     'write --- alone on its line, in the first column',
   ),
+  'frontmatter/fence-spaces': breach('spaces follow a --- line', 'remove them'),
   'frontmatter/multi-document': breach(
     'there is more than one YAML document',
     'keep one document between two --- lines',
   ),
   'frontmatter/duplicate-key': breach('a key is given twice; the first one is used', 'remove one of them'),
   'frontmatter/alias': fatal('YAML anchors, aliases and merge keys are refused', 'write the value out'),
-  'frontmatter/tag': fatal('YAML tags are refused', 'write a plain value'),
+  'frontmatter/tag': fatal(
+    'YAML tags other than those of text, numbers, booleans, lists and maps are refused',
+    'write a plain value',
+  ),
   'frontmatter/unsafe-key': breach(
     'a key that would reach into JavaScript objects is ignored',
     'remove or rename the key',

@@ -37,6 +37,8 @@ export interface Profile {
    * whatever can be read is used).
    */
   readonly unusable?: readonly Diagnostic['code'][];
+  /** What of this keeps a skill out of the lists only: by the name of its folder it can be loaded (default: nothing). */
+  readonly unlisted?: readonly Diagnostic['code'][];
   /** Only folders of a root are skills: a SKILL.md in the root itself does not count (default: it makes the root a skill). */
   readonly rootIsNoSkill?: true;
   /**

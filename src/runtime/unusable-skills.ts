@@ -5,7 +5,7 @@ import { settleSameNames, type SkillIndex } from '#skills';
 /** The skills of a snapshot that a system can use, under the names that it gives them. */
 export function usableSkills(
   snapshot: SkillIndex,
-  { unusable = [], rootIsNoSkill, sameNames: rule }: Profile,
+  { unusable = [], unlisted = [], rootIsNoSkill, sameNames: rule }: Profile,
 ): SkillIndex {
   const refused = snapshot.diagnostics.filter(({ code }) => unusable.includes(code)).toReversed();
   // What lenient reading does instead follows a semicolon, and quotes nothing.
@@ -14,7 +14,14 @@ export function usableSkills(
     rootIsNoSkill === true ? snapshot.report.roots.map(({ path }) => withForwardSlashes(path)) : [],
   );
   const own = snapshot.all.flatMap(({ dir, file }) => (roots.has(dir) ? [rootSkill(`${dir}/${file}`)] : []));
-  return settleSameNames(without(snapshot, [...leftOut, ...own]), { rule });
+  const broken = new Set(
+    [...leftOut.filter(({ code }) => !unlisted.includes(code)), ...own].map(({ path: file }) => file),
+  );
+  const incomplete = new Set(leftOut.map(({ path: file }) => file).filter((file) => !broken.has(file)));
+  return settleSameNames(without(snapshot, [...leftOut, ...own]), {
+    rule,
+    unlisted: snapshot.all.filter(({ dir, file }) => incomplete.has(`${dir}/${file}`)),
+  });
 }
 
 function rootSkill(path: string): LeftOut {

@@ -1,14 +1,4 @@
-import {
-  failure,
-  isProblem,
-  jsonSchema,
-  quoted,
-  type ActionProblem,
-  type Observation,
-  type OfType,
-  type Offer,
-  type ToolRow,
-} from '#core';
+import { failure, isProblem, jsonSchema, quoted, type Observation, type OfType, type Offer, type ToolRow } from '#core';
 import { lineRange, located } from './parameters.ts';
 import { defineTool, hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder, readNotes, type ContinueCall } from './wording.ts';
@@ -50,7 +40,7 @@ const readFile: ToolRow = defineTool({
   toActions({ path, from, to }, offer) {
     const lines = lineRange(from, to);
     if (isOfProject(path, offer)) return [{ type: 'read_file', path, lines }];
-    const found = located(path, offer);
+    const found = locatedInLoaded(path, offer);
     return isProblem(found) ? found : [{ type: 'read_resource', ...found, lines }];
   },
   toResult([observation]) {
@@ -91,7 +81,7 @@ const listDirectory: ToolRow = defineTool({
   isOffered: canRead,
   toActions({ path }, offer) {
     if (isOfProject(path, offer)) return [{ type: 'list_dir', path }];
-    const found = located(path, offer);
+    const found = locatedInLoaded(path, offer);
     if (isProblem(found)) return found;
     const folder = found.path.replace(/\/+$/, '') || undefined;
     return [{ type: 'list_resources', skill: found.skill, folder }];
@@ -138,8 +128,9 @@ const grep: ToolRow = defineTool({
       ['pattern'],
     ),
   toActions({ pattern, path = '.', glob, ignore_case: ignoreCase, max_matches: maxMatches }, offer) {
-    const place = isOfProject(path, offer) ? path : loadedPath(path, offer);
-    if (isProblem(place)) return place;
+    const found = isOfProject(path, offer) ? undefined : locatedInLoaded(path, offer);
+    if (found !== undefined && isProblem(found)) return found;
+    const place = found === undefined ? path : `skill://${nameOf(found.skill, offer)}/${found.path}`;
     return [{ type: 'grep', pattern, path: place, glob, ignoreCase: ignoreCase || undefined, maxMatches }];
   },
   toResult([observation]) {
@@ -156,15 +147,17 @@ const grep: ToolRow = defineTool({
   isOffered: hasHost,
 });
 
-/** The files of a skill are searched once its instructions are loaded. */
-function loadedPath(path: string, offer: Offer): string | ActionProblem {
+/** The tools for files reach the files of a skill once its instructions are loaded, and rules with them. */
+function locatedInLoaded(path: string, offer: Offer): ReturnType<typeof located> {
   const found = located(path, offer);
-  if (isProblem(found)) return found;
-  const loaded = offer.loaded().find(({ id }) => id === found.skill);
-  if (loaded !== undefined) return `skill://${loaded.name}/${found.path}`;
+  if (isProblem(found) || offer.loaded().some(({ id }) => id === found.skill)) return found;
   return failure('skill/not-loaded', `${quoted(path, 200)} is in a skill that is not loaded`, {
-    hint: 'load the skill with select_skills, or read the file with read_file',
+    hint: 'load the skill with select_skills, or read the file with load_resource',
   });
+}
+
+function nameOf(skill: string, offer: Offer): string {
+  return offer.loaded().find(({ id }) => id === skill)?.name ?? skill;
 }
 
 const writeFile: ToolRow = singleAction({

@@ -147,7 +147,10 @@ export const manusx: Vocabulary = {
       ...documents.map((document) => documentSection(document.path, document.text)),
     ].join('\n\n'),
   toFailure(failed, { action }) {
-    const { subject } = unknownSkill(failed, `Skill '${askedSkill(action, '')}' not found`);
+    const notFound = `Skill '${askedSkill(action, '')}' not found`;
+    // Its loader has no skill whose file it cannot use.
+    if (failed.code === 'skill/invalid') return { success: false, message: notFound, hint: failureText(failed) };
+    const { subject } = unknownSkill(failed, notFound);
     return subject === undefined
       ? { success: false, message: failureText(failed) }
       : { success: false, message: cleanText(subject), hint: failureHint(failed) };

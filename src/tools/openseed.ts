@@ -31,6 +31,9 @@ import {
 /** The folders from which openseed lets a model read files. */
 const FOLDERS = ['references', 'assets', 'scripts'];
 
+/** More skills than any root has. */
+const MOST_SKILLS = 1_000_000;
+
 const continueWith: ContinueCall = (skill, path, offset) =>
   `load_skill_asset(skill_name=${skill}, relative_path=${path}, offset=${String(offset)})`;
 
@@ -43,11 +46,16 @@ const search: ToolRow = singleAction({
       'What to search for.',
       {
         query: named(jsonSchema.text('What the task needs, in a few words.')),
-        n: jsonSchema.count('How many to return.', 1, 1_000, DEFAULT_RESULTS),
+        n: { type: 'integer', description: 'How many to return.', default: DEFAULT_RESULTS } as const,
       },
       ['query'],
     ),
-  toAction: (input) => ({ type: 'search_skills', ...input }),
+  // The first n, as the system takes them: none below 1, and all if there are fewer.
+  toAction: ({ query, n = DEFAULT_RESULTS }) => ({
+    type: 'search_skills',
+    query,
+    n: Math.min(Math.max(n, 0), MOST_SKILLS),
+  }),
   toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
   isOffered: always,
 });

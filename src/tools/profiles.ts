@@ -40,6 +40,7 @@ export const PROFILES = {
     settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: EVERY_SKILL },
     loadsPerTurn: ALL_LOADS,
     unusable: UNUSABLE,
+    unlisted: ['name/missing', 'description/missing'],
     rootIsNoSkill: true,
     sameNames: 'folder',
     oneRoot: 'document-root',
@@ -62,7 +63,8 @@ export const PROFILES = {
   manusx: {
     settings: { ...ONE_ROOT_AND_WHOLE_FILES, catalog: { ...EVERY_SKILL, format: 'expertise' } },
     loadsPerTurn: ALL_LOADS,
-    unusable: UNUSABLE,
+    // Its pattern starts at the first character, and both lines are three hyphens.
+    unusable: [...UNUSABLE, 'frontmatter/fence', 'frontmatter/bom'],
     rootIsNoSkill: true,
     sameNames: 'first-path',
     oneRoot: 'project',

@@ -37,6 +37,8 @@ const CALLS: readonly (readonly [vocabulary: keyof typeof VOCABULARIES, tool: st
   ['skills-agent', 'list_dir', { path: 'a' }],
 ];
 
+const LOADED: ReadonlySet<string> = new Set(['read_file', 'list_dir']);
+
 function writeA(): string {
   const root = scratch();
   writeSkill(path.join(root, 'a'), {
@@ -64,6 +66,8 @@ async function outcomes(config: object, calls = CALLS): Promise<readonly string[
   const results: string[] = [];
   for (const [vocabulary, tool, input] of calls) {
     const { call } = await toolsUnder(config, vocabulary, root);
+    // The tools for files read those of loaded skills only.
+    if (LOADED.has(tool)) await call('select_skills', { skills: ['a'] });
     const { observations } = await call(tool, input);
     const failed = observations.find((one) => one.type === 'failed');
     results.push(`${tool} ${failed?.code ?? (observations.length > 0 ? 'done' : 'nothing')}`);
@@ -104,7 +108,10 @@ describe('a rule with the name of a tool', () => {
   });
 
   test('with a star reaches the tools whose names match, and `*` every tool but the answer', async () => {
-    expect(await outcomes({ policy: { deny: ['*'] } })).toEqual(expected('policy/denied'));
+    // Where no skill can be loaded, the tools for files read none.
+    expect(await outcomes({ policy: { deny: ['*'] } })).toEqual(
+      CALLS.map(([, tool]) => `${tool} ${LOADED.has(tool) ? 'skill/not-loaded' : 'policy/denied'}`),
+    );
     const trpc = CALLS.filter(([vocabulary]) => vocabulary === 'trpc');
     expect(await outcomes({ policy: { deny: ['skill_*'] } }, trpc)).toEqual(expected('policy/denied', trpc));
     const { call } = await toolsUnder({ policy: { deny: ['*'] } }, 'skills-agent');
@@ -166,6 +173,7 @@ describe('a rule with the name of a tool', () => {
 describe('files of a loaded skill', () => {
   test('stay readable by every tool whatever `allowed-tools` says, and rules reach them by every tool', async () => {
     const root = writeA();
+    writeSkill(path.join(root, 'b'), { name: 'b', description: 'Does b.' });
     const calls = [
       ['read_file', { path: 'a/references/r.md' }],
       ['read_file', { path: './a/references/r.md' }],
@@ -175,6 +183,9 @@ describe('files of a loaded skill', () => {
       ['grep', { pattern: 'needle', path: 'a' }],
       ['read_file', { path: 'plain.txt' }],
       ['grep', { pattern: 'needle' }],
+      ['read_file', { path: 'b/SKILL.md' }],
+      ['list_dir', { path: 'b' }],
+      ['grep', { pattern: 'b', path: 'b' }],
     ] as const;
     const results = async (written: Written): Promise<readonly boolean[]> => {
       const { call } = await toolsUnder({ policy: written }, 'skills-agent', root);
@@ -183,14 +194,43 @@ describe('files of a loaded skill', () => {
       for (const [tool, input] of calls) answers.push(await call(tool, input));
       return answers.map(({ isError, text }) => !isError && text !== '' && !text.includes('"matches":[]'));
     };
-    expect(await results({})).toEqual([true, true, true, true, true, true, false, false]);
+    expect(await results({})).toEqual([...Array(6).fill(true), ...Array(5).fill(false)]);
     expect(await results({ deny: ['load_resource', 'skill_list_docs'] })).toEqual(calls.map(() => false));
     expect(await results({ deny: ['read_resource(a/references/r.md)'] })).toEqual(
       [
         [false, false, false, true],
         [false, false, false, false],
+        [false, false, false],
       ].flat(),
     );
+  });
+
+  test('a skill with `allowed-tools: []` leaves the actions that load skills and answer, and no other tool', async () => {
+    const root = writeA();
+    writeSkill(path.join(root, 'none'), { name: 'none', description: 'Does none.', fields: ['allowed-tools: []'] });
+    const { call } = await toolsUnder({}, 'skills-agent', root);
+    const done = [];
+    for (const [tool, input] of [
+      ['select_skills', { skills: ['none'] }],
+      ['load_resource', { skill: 'a', relative_path: 'references/r.md' }],
+      ['read_file', { path: 'a/references/r.md' }],
+      ['list_dir', { path: 'a' }],
+      ['list_dir', { path: '.' }],
+      ['read_file', { path: 'plain.txt' }],
+      ['read_file', { path: 'none/SKILL.md' }],
+      ['write_file', { path: 'x.txt', content: '' }],
+      ['delete_file', { path: 'plain.txt' }],
+      ['select_skills', { skills: ['a'] }],
+      ['final_answer', { answer: 'x' }],
+    ] as const)
+      if (!(await call(tool, input)).isError) done.push(`${tool} ${JSON.stringify(input)}`);
+    expect(done.map((one) => one.replace(/[{}"]/g, ''))).toEqual([
+      'select_skills skills:[none]',
+      'load_resource skill:a,relative_path:references/r.md',
+      'read_file path:none/SKILL.md',
+      'select_skills skills:[a]',
+      'final_answer answer:x',
+    ]);
   });
 });
 
@@ -208,9 +248,9 @@ test('skillwright policy answers what a call does', async () => {
     await explained({}, 'skill_load'),
     await explained({}, 'skill_load', 'a'),
     await explained({ policy: { deny: ['load_resource'] } }, 'load_resource'),
-    await explained({ ...agent, policy: { deny: ['load_resource'] } }, 'read_file', 'a/references/r.md'),
+    await explained({ ...agent, policy: { deny: ['load_resource'] } }, 'read_file', 'a/references/r.md', true),
     await explained({ ...agent, policy: { deny: ['read_file(**/r.md)'] } }, 'load_resource', 'a/references/r.md'),
-    await explained({ ...agent, policy: { deny: ['load_skill(a)'] } }, 'read_file', 'a/references/r.md'),
+    await explained({ ...agent, policy: { deny: ['load_skill(a)'] } }, 'load_resource', 'a/references/r.md'),
     await explained({ policy: { deny: ['*'] } }, 'select_skills', 'a'),
     await explained({ policy: { deny: ['Skill(a)'] } }, 'skill_select_docs', 'a'),
     await explained(agent, 'read_file', 'a/references/r.md', true),

@@ -61,6 +61,7 @@ test('a SKILL.md with a YAML anchor is left out with the reason, and of a repeat
   for (const [name, head] of [
     ['anchors', 'description: &d hello\nalt: *d'],
     ['twice', 'description: one\ndescription: two'],
+    ['dated', 'description: !!timestamp 2026-01-01'],
   ] as const) {
     mkdirSync(path.join(root, name));
     writeFileSync(path.join(root, name, 'SKILL.md'), `---\nname: ${name}\n${head}\n---\n\nBody.\n`);
@@ -68,13 +69,86 @@ test('a SKILL.md with a YAML anchor is left out with the reason, and of a repeat
   for (const [vocabulary, tool, field] of LOADS) {
     const { instructions, call } = await openSkillTools({ vocabulary, runtime: await runtimeOver(root) });
     expect(instructions).toMatch(/\bpdf\b[^]*\btwice\b.*\bone\b/);
-    expect(instructions).not.toMatch(/anchors|two/);
+    expect(instructions).not.toMatch(/anchors|two|dated/);
     const { isError, text } = await call(tool, { [field]: 'anchors' });
     expect([isError, text.replaceAll('\\"', '"')]).toEqual([
       true,
       expect.stringContaining('the YAML anchor or alias "&d" is refused'),
     ]);
   }
+  const { call: search } = await openSkillTools({ vocabulary: 'openseed', runtime: await runtimeOver(root) });
+  expect((await search('search_skills', { query: 'twice one' })).value).toEqual([
+    { name: 'twice', description: 'one' },
+  ]);
+  expect((await search('load_skill', { skill_name: 'anchors' })).text).toContain('anchor or alias "&d" is refused');
+});
+
+test('the tags of YAML for text, numbers and lists are read', async () => {
+  const root = skillsFolder();
+  mkdirSync(path.join(root, 'tagged'));
+  const head = 'name: !!str tagged\ndescription: !!str null\nallowed-tools: !!seq [!!str Read]\nversion: !!float 1.5';
+  writeFileSync(path.join(root, 'tagged/SKILL.md'), `---\n${head}\n---\n\nBody.\n`);
+  for (const vocabulary of ['manusx', 'openseed', 'trpc', 'skillwright'] as const) {
+    const { instructions, session } = await openSkillTools({ vocabulary, runtime: await runtimeOver(root) });
+    expect(instructions).toMatch(/tagged.*null/);
+    const tagged = session.index.skills.find(({ name }) => name === 'tagged');
+    expect([tagged?.controls.allowedTools, tagged?.meta['version']]).toEqual([['Read'], '1.5']);
+  }
+});
+
+test('a hidden folder, or node_modules, is no skill', async () => {
+  const root = skillsFolder();
+  for (const name of ['.hidden', 'node_modules']) {
+    mkdirSync(path.join(root, name));
+    writeFileSync(path.join(root, name, 'SKILL.md'), '---\nname: found\ndescription: Process files.\n---\n\nCANARY\n');
+  }
+  for (const [vocabulary, tool, field] of LOADS) {
+    const { instructions, call } = await openSkillTools({ vocabulary, runtime: await runtimeOver(root) });
+    expect(instructions).not.toContain('found');
+    for (const name of ['.hidden', 'node_modules', 'found']) {
+      const { isError, text } = await call(tool, { [field]: name });
+      expect([isError, text.includes('CANARY')]).toEqual([true, false]);
+    }
+  }
+});
+
+test('an empty description is no description', async () => {
+  const root = skillsFolder();
+  mkdirSync(path.join(root, 'silent'));
+  writeFileSync(path.join(root, 'silent/SKILL.md'), '---\nname: silent\ndescription: ""\n---\n\nBody.\n');
+  const { instructions, call } = await manusx(root);
+  expect(instructions).not.toContain('silent');
+  expect((await call('skill_request', { skill_name: 'silent' })).value).toEqual({
+    success: false,
+    message: "Skill 'silent' not found",
+    hint: 'the SKILL.md of "silent" cannot be used: there is no description. Correct its SKILL.md, or tell its maintainer.',
+  });
+});
+
+test('a name or a description that is no text, or has another spelling of its key, is read as text', async () => {
+  const root = skillsFolder();
+  for (const [name, head] of Object.entries({
+    five: 'name: five\ndescription: 5',
+    list: 'name: list\ndescription: [a, b]',
+    upper: 'Name: upper\nDescription: Spelled so.',
+  })) {
+    mkdirSync(path.join(root, name));
+    writeFileSync(path.join(root, name, 'SKILL.md'), `---\n${head}\n---\n\nBody.\n`);
+  }
+  const { instructions } = await manusx(root);
+  expect(instructions.match(/^- (?!pdf).*/gm)).toEqual(['- five: 5', '- list: [a, b]', '- upper: Spelled so.']);
+});
+
+test('a file whose name no path can spell is not a resource, and a note of skill_request names it', async () => {
+  const root = skillsFolder();
+  for (const name of ['back\\slash.py', '%2e.py', 'line\nbreak.py', 'plain.py'])
+    writeFileSync(path.join(root, 'pdf/scripts', name), '');
+  const { call } = await manusx(root);
+  const { text } = await call('skill_request', { skill_name: 'pdf' });
+  const { data } = JSON.parse(text) as { data: { content: string } };
+  expect(data.content.match(/^- .*/gm)).toEqual(['- scripts/plain.py', '- references/pdf_spec.md']);
+  for (const name of [String.raw`back\slash`, '%2e', String.raw`line\nbreak`])
+    expect(data.content).toContain(`[note] "scripts/${name}.py" is not usable: its name has an invisible character`);
 });
 
 test('file_read keeps a space at the end of a path that a loaded skill lists, and drops any other', async () => {

@@ -154,17 +154,25 @@ describe('ManusX by its document', () => {
     });
   });
 
-  test('blank lines before the frontmatter are accepted, and refused in strict mode', async () => {
-    const root = path.join(scratch(), 'backend/skills');
-    mkdirSync(path.join(root, 'late'), { recursive: true });
-    writeFileSync(path.join(root, 'late/SKILL.md'), '\n---\nname: late\ndescription: Starts late.\n---\nBody.\n');
-    const open = (config = {}): Promise<SkillTools> =>
-      openSkillTools({
-        vocabulary: 'manusx',
-        runtime: { cwd: scratch(), home: scratch(), env: {}, roots: [root], config },
+  test('a SKILL.md that does not start with the line --- is in no list, and its request says why', async () => {
+    const root = skillsFolder();
+    const fields = 'name: late\ndescription: Starts late.\n';
+    mkdirSync(path.join(root, 'late'));
+    for (const text of [
+      `\n---\n${fields}---\n`,
+      `\uFEFF---\n${fields}---\n`,
+      ` ---\n${fields}---\n`,
+      `---\n${fields}...\n`,
+    ]) {
+      writeFileSync(path.join(root, 'late/SKILL.md'), `${text}Body.\n`);
+      const { instructions, call } = await manusx(root);
+      expect(instructions).not.toContain('late');
+      expect((await call('skill_request', { skill_name: 'late' })).value).toEqual({
+        success: false,
+        message: "Skill 'late' not found",
+        hint: expect.stringMatching(/^the SKILL.md of "late" cannot be used: /),
       });
-    expect((await open()).instructions).toContain('- late: Starts late.');
-    expect((await open({ format: { mode: 'strict' } })).instructions).toBe('');
+    }
   });
 
   test('a skill as the document shows it passes check, and one without a body is reported', () => {

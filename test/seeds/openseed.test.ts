@@ -132,8 +132,6 @@ describe('openseed by its design', () => {
     );
     const reasons = {
       broken: 'the file starts with "no frontmatter", expected ---',
-      'no-description': 'there is no description',
-      'no-name': 'there is no name',
       'bad-yaml': 'the value of "description" has a colon and is not in quotes',
       'worse-yaml': 'YAML does not read "[worse" as text, expected quotes around it',
     };
@@ -144,6 +142,25 @@ describe('openseed by its design', () => {
         expect.stringMatching(`^the SKILL.md of "${folder}" cannot be used: ${reason.replace('[', '\\[')}`),
       ]);
     }
+  });
+
+  test('a SKILL.md without name or description is loaded by its folder, is in no list, and keeps its restrictions', async () => {
+    const root = documentRoot();
+    const head = '---\nname: file-diff\ndescription: ""\nallowed-tools: []\n---\nBody.\n';
+    write(root, 'no-words/SKILL.md', head);
+    const { call, instructions, session } = await openseed(root);
+    for (const folder of ['no-description', 'No-Name', 'empty-name', 'no-words'])
+      expect((await call('load_skill', { skill_name: folder })).value).toBe(
+        readFileSync(path.join(root, folder.toLowerCase(), 'SKILL.md'), 'utf8'),
+      );
+    expect((await call('load_skill', { skill_name: 'file-diff' })).value).toBe(FILE_DIFF);
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    expect((await call('search_skills', { query: 'no words name description files', n: 99 })).value).toEqual([
+      { name: 'file-diff', description: 'Compares two files one to one and checks their format.' },
+    ]);
+    expect(instructions).not.toContain('no-words');
+    const closed = session.state.loaded.flatMap(({ skill }) => (skill.name === 'no-words' ? [skill.id] : []));
+    expect(closed).toEqual(['option/no-words']);
   });
 
   test('the task of the design finds the skill, with the names of the files in it', async () => {
@@ -159,6 +176,13 @@ describe('openseed by its design', () => {
     expect((await call('search_skills', { query: 'compare two files', n: 1 })).value).toEqual([
       { name: 'file-diff', description: 'Compares two files one to one and checks their format.' },
     ]);
+    for (const [n, found] of [
+      [0, 0],
+      [-1, 0],
+      [2_000, 1],
+      [Number.MAX_SAFE_INTEGER, 1],
+    ] as const)
+      expect((await call('search_skills', { query: 'compare two files', n })).value).toHaveLength(found);
   });
 
   test('assets are listed, read and found as in the examples', async () => {

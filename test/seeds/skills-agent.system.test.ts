@@ -197,6 +197,7 @@ test('a write is of high risk in a repository too, and no flag that answers for 
   for (const answer of [['--yes'], ['--accept', 'edits'], ['--project', 'write', '--yes']]) {
     const { status, err } = await run('--vocabulary', 'skills-agent', ...answer);
     expect([status, /write_file a\.txt .*high risk/.test(err), readFileSync(file, 'utf8')]).toEqual([3, true, 'one\n']);
+    expect(err.includes('warning: --accept edits has no effect')).toBe(answer.includes('--accept'));
   }
   mkdirSync(path.join(project, '.agent'), { recursive: true });
   writeFileSync(path.join(project, '.agent/config.json'), '{"vocabulary": "skills-agent"}');

@@ -274,7 +274,7 @@ describe('the agent by its design', () => {
     expect(report).toMatchObject({ valid: 5, found: 6, ignored: [{ code: 'frontmatter/missing' }], conflicts: [] });
     expect(JSON.parse(readFileSync(path.join(result.path ?? '', 'scan.json'), 'utf8'))).toEqual(report);
     expect(path.relative(path.join(result.path ?? '', '../../..'), result.path ?? '')).toMatch(
-      /^\.agent\/runs\/\d{8}T\d{6}Z-/,
+      /^\.agent\/runs\/\d{8}T\d{6}Z-[0-9a-f]{8}$/,
     );
   });
 

@@ -152,7 +152,7 @@ describe('skills-agent', () => {
         headings: ['Goal', 'Steps'],
       }),
     });
-    expect((await call('read_file', { path: 'pdf/a.txt' })).value).toMatchObject({
+    expect((await call('load_resource', { skill: 'pdf', relative_path: 'a.txt' })).value).toMatchObject({
       truncated: true,
       notes: [
         'showing lines 1 to 200 of 900',
@@ -164,7 +164,7 @@ describe('skills-agent', () => {
   });
 
   verifies('TOOL-4', 'read_file and list_dir stay inside skills', async () => {
-    const { call, actions } = fake(skillsAgent);
+    const { call, actions } = fake(skillsAgent, {}, PDF_IS_LOADED);
     await call('read_file', { path: '/skills/pdf/scripts/fill.py' });
     const { value } = await call('list_dir', { path: 'pdf/references/' });
     await call('list_dir', { path: 'pdf' });
@@ -228,6 +228,15 @@ describe('skills-agent', () => {
       });
     }
     expect(actions).toHaveLength(3);
+    for (const tool of ['read_file', 'list_dir'])
+      expect((await fake(skillsAgent).call(tool, { path: 'pdf/a.md' })).value).toMatchObject({
+        ok: false,
+        error: {
+          code: 'skill/not-loaded',
+          message: '"pdf/a.md" is in a skill that is not loaded',
+          hint: 'load the skill with select_skills, or read the file with load_resource',
+        },
+      });
   });
 
   verifies('TOOL-4', 'final_answer gives the answer back', async () => {
@@ -240,7 +249,7 @@ describe('skills-agent', () => {
 
   test('a failure that occurred too often says so in the error', async () => {
     const { call } = fake(skillsAgent, { read_resource: () => failed('read_resource', { isTerminal: true }) });
-    expect((await call('read_file', { path: 'pdf/a' })).value).toMatchInlineSnapshot(`
+    expect((await call('load_resource', { skill: 'pdf', relative_path: 'a' })).value).toMatchInlineSnapshot(`
       {
         "error": {
           "code": "file/missing",
@@ -267,7 +276,7 @@ describe('skills-agent', () => {
 
   verifies('TOOL-4', 'the tools on files and servers are offered where the session opened them', async () => {
     const host = { hasNetwork: true };
-    const { tools, call, actions } = fake(skillsAgent, {}, { host });
+    const { tools, call, actions } = fake(skillsAgent, {}, { host, ...PDF_IS_LOADED });
     expect(tools.map(({ name }) => name)).toEqual([...ALWAYS, 'grep', 'write_file', 'delete_file', 'network_request']);
     expect(fake(skillsAgent, {}, { host: { hasNetwork: false } }).tools.map(({ name }) => name)).not.toContain(
       'network_request',
@@ -294,5 +303,7 @@ describe('skills-agent', () => {
     expect(answers.map(({ value }) => value)).toMatchSnapshot();
   });
 });
+
+const PDF_IS_LOADED = { loaded: () => [{ id: 'project/pdf', name: 'pdf', files: [] }] };
 
 const ALWAYS = ['select_skills', 'load_resource', 'final_answer', 'read_file', 'list_dir'];

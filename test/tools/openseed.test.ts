@@ -16,10 +16,10 @@ describe('openseed', () => {
     expect(isError).toBe(false);
     await call('search_skills', { query: 'x', n: '2' });
     expect(actions).toEqual([
-      { type: 'search_skills', query: 'fill a form' },
+      { type: 'search_skills', query: 'fill a form', n: 5 },
       { type: 'search_skills', query: 'x', n: 2 },
     ]);
-    expect((await call('search_skills', { query: 'x', n: 0 })).value).toContain('whole number from 1 to 1000');
+    expect((await call('search_skills', { query: 'x', n: 1.5 })).value).toContain('must be a whole number, not 1.5');
   });
 
   verifies('TOOL-1', 'load_skill gives the whole SKILL.md as text', async () => {

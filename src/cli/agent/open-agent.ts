@@ -76,6 +76,8 @@ export async function openAgent(
   const chosen = await announce(invocation, runtime);
   // Where the system takes each write for high risk, no flag answers for one.
   const asksForEdits = runtime.profile.writesAreHighRisk === true;
+  if (asksForEdits && flags.accept !== undefined)
+    reportWarning(terminal, '--accept edits has no effect: this vocabulary asks about every write to the project');
   if (!isAttended() && flags.defer !== true) terminal.remark(terminal.wrap(refusedAhead(flags, asksForEdits), 2));
   const display = displayFor(flags, terminal, { isOneValue, typeAhead });
   const refusals = openRefusalWatch();

@@ -305,6 +305,7 @@ export function narrowProfile(
     loadsPerTurn: own.loadsPerTurn === undefined ? undefined : chosen.loadsPerTurn,
     writesAreHighRisk: own.writesAreHighRisk ?? chosen.writesAreHighRisk,
     unusable: [...new Set([...(own.unusable ?? []), ...(chosen.unusable ?? [])])],
+    unlisted: chosen.unlisted?.filter((code) => own.unusable?.includes(code) !== true || own.unlisted?.includes(code)),
     tolerates: isStrict.own ? tolerates?.filter((code) => own.tolerates?.includes(code)) : tolerates,
     installFolder: chosen.installFolder && {
       ...chosen.installFolder,

@@ -46,10 +46,10 @@ export function openSkillSearch(cacheDir: string | undefined): SkillSearch {
     const hits = engine.search(query, limit + unwanted);
     const results: SearchResult[] = [];
     for (const { position, score } of hits) {
+      if (results.length >= limit) break;
       const skill = skills[position];
       if (skill === undefined || !isWanted(skill)) continue;
       results.push({ name: skill.name, source: skill.source, description: skill.description, score });
-      if (results.length === limit) break;
     }
     return results;
   };

@@ -102,14 +102,19 @@ function checkFences(report: Report, { open, openRest, close, closeLine }: Fence
   }
   if (openRest !== '') {
     const edit = { offset: open + 3, length: openRest.length, text: '' };
-    const what = openRest.trim() === '' ? 'spaces follow' : 'text follows';
-    addDiagnostic(report, { code: 'frontmatter/fence', at: open + 3, message: `${what} the opening ---`, edit });
+    const spaced = openRest.trim() === '';
+    addDiagnostic(report, {
+      code: spaced ? 'frontmatter/fence-spaces' : 'frontmatter/fence',
+      at: open + 3,
+      message: `${spaced ? 'spaces follow' : 'text follows'} the opening ---`,
+      edit,
+    });
   }
   if (closeLine !== '---') {
     const edit = { offset: close, length: closeLine.length, text: '---' };
     const spaced = closeLine.startsWith('---') && closeLine.slice(3).trim() === '';
     addDiagnostic(report, {
-      code: 'frontmatter/fence',
+      code: spaced ? 'frontmatter/fence-spaces' : 'frontmatter/fence',
       at: spaced ? close + 3 : close,
       message: spaced
         ? 'spaces follow the closing ---'

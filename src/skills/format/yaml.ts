@@ -1,4 +1,4 @@
-/** Hardened YAML parsing: text only, no aliases, no tags, no exceptions. For frontmatter; other YAML documents have their own readers. */
+/** Hardened YAML parsing: text only, no aliases, no tags but those of JSON's types, no exceptions. For frontmatter; other YAML documents have their own readers. */
 import {
   isAlias,
   isMap,
@@ -75,15 +75,28 @@ function convert(conversion: Conversion, node: unknown): YamlNode | undefined {
   if (!isScalar(node) && !isMap(node) && !isSeq(node)) return undefined;
   if (node.anchor !== undefined)
     refuse(conversion, 'frontmatter/alias', `&${node.anchor}`, toOffset(conversion, node, 0));
-  if (node.tag !== undefined) refuse(conversion, 'frontmatter/tag', node.tag, toOffset(conversion, node, 0));
+  if (node.tag !== undefined && !isPlainTag(node.tag, node))
+    refuse(conversion, 'frontmatter/tag', node.tag, toOffset(conversion, node, 0));
   if (isScalar(node)) return convertScalar(conversion, node);
   return isMap(node) ? convertMap(conversion, node) : convertList(conversion, node);
 }
 
+/** Whether a tag only repeats what the value is. Every scalar is text here, so that a number needs no tag, and none makes null of a text. */
+function isPlainTag(tag: string, node: Scalar | YAMLMap | YAMLSeq): boolean {
+  if (isScalar(node)) return SCALAR_TAGS.has(tag);
+  return tag === (isMap(node) ? `${CORE}map` : `${CORE}seq`);
+}
+
+const CORE = 'tag:yaml.org,2002:';
+const TEXT_TAG = `${CORE}str`;
+const SCALAR_TAGS: ReadonlySet<string> = new Set([TEXT_TAG, `${CORE}int`, `${CORE}float`, `${CORE}bool`]);
+
 function convertScalar(conversion: Conversion, node: Scalar): ScalarNode | undefined {
   const value = typeof node.value === 'string' ? node.value : '';
   const start = toOffset(conversion, node, 0);
-  const style = STYLES.get(node.type ?? 'PLAIN') ?? 'plain';
+  const written = STYLES.get(node.type ?? 'PLAIN') ?? 'plain';
+  // `!!str null` is text, as it is in quotes.
+  const style = written === 'plain' && node.tag === TEXT_TAG ? 'single' : written;
   const scalar: ScalarNode = {
     type: 'scalar',
     value,

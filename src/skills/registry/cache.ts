@@ -8,7 +8,7 @@ import type { KnownFile, KnownSkills } from './known-skills.ts';
  * Increase it whenever the same frontmatter may produce a different head or diagnostic, or the file layout changes:
  * a test in `test/skills/registry/cache.system.test.ts` fails otherwise.
  */
-export const CACHE_FORMAT = 8;
+export const CACHE_FORMAT = 9;
 
 /** The options that heads depend on; a cache written under others is ignored. */
 export interface CacheKey {

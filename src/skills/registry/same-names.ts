@@ -8,11 +8,13 @@ interface NameRule {
   readonly rule?: Profile['sameNames'];
   /** Each name goes to the first of its skills for which this is true; the others keep their order behind them. */
   readonly isPreferred?: (skill: SkillEntry) => boolean;
+  /** Skills that are in no list, but can be loaded by the names of their folders unless a listed one has the name. */
+  readonly unlisted?: readonly SkillEntry[];
 }
 
 /** Decides again which skill has a name that several folders declare. */
-export function settleSameNames(index: SkillIndex, { rule, isPreferred }: NameRule): SkillIndex {
-  const settled = rule === undefined ? index : settleByRule(index, rule);
+export function settleSameNames(index: SkillIndex, { rule, isPreferred, unlisted = [] }: NameRule): SkillIndex {
+  const settled = withUnlisted(rule === undefined ? index : settleByRule(index, rule), unlisted);
   return isPreferred === undefined ? settled : settlePreferred(settled, isPreferred);
 }
 
@@ -89,11 +91,24 @@ function nameByFolder(found: readonly Found[]): readonly Found[] {
     const isClear = (known.get(`${String(root)}/${nameKey(entry.name)}`) ?? 0) < 2;
     if (sameAs !== undefined || isClear || name === entry.name) return one;
     isChanged = true;
-    const version = entry.meta['version'];
-    const id = `${entry.source}/${name}${version === undefined ? '' : `@${version}`}`;
-    return { ...one, entry: { ...entry, id, name } };
+    return { ...one, entry: called(entry, name) };
   });
   return isChanged ? named : found;
+}
+
+function called(entry: SkillEntry, name: string): SkillEntry {
+  const version = entry.meta['version'];
+  return { ...entry, id: `${entry.source}/${name}${version === undefined ? '' : `@${version}`}`, name };
+}
+
+function withUnlisted(index: SkillIndex, entries: readonly SkillEntry[]): SkillIndex {
+  if (entries.length === 0) return index;
+  const unlisted = entries.map((entry) => called(entry, readFolderName(entry).normalize('NFC')));
+  return { ...index, all: [...index.all, ...unlisted].toSorted(byKey) };
+}
+
+function byKey(a: SkillEntry, b: SkillEntry): number {
+  return compareText(nameKey(a.name), nameKey(b.name));
 }
 
 function compareFound(a: Found, b: Found): number {
@@ -109,9 +124,11 @@ function compareFound(a: Found, b: Found): number {
 function settlePreferred(index: SkillIndex, isPreferred: (skill: SkillEntry) => boolean): SkillIndex {
   const [preferred, others] = [index.all.filter(isPreferred), index.all.filter((skill) => !isPreferred(skill))];
   // The winner of a name is the first of `all`, which is sorted by name.
-  const all = [...preferred, ...others].toSorted((a, b) => compareText(nameKey(a.name), nameKey(b.name)));
+  const all = [...preferred, ...others].toSorted(byKey);
+  const isListed = new Set([...index.skills, ...index.shadowed].map(({ dir }) => dir));
   const skills: SkillEntry[] = [];
   for (const skill of all) {
+    if (!isListed.has(skill.dir)) continue;
     const same = skills.slice(skills.findLastIndex(({ name }) => nameKey(name) !== nameKey(skill.name)) + 1);
     if (!same.some((winner) => isShadowedBy(skill, winner))) skills.push(skill);
   }

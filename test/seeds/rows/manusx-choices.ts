@@ -1,4 +1,4 @@
-import type { Choice } from './row.ts';
+import { CHOSEN_FOR_FOLDERS, type Choice } from './row.ts';
 
 /** Where document 003 is silent and its system does something else. */
 export const CHOICES: readonly Choice[] = [
@@ -10,7 +10,7 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'a SKILL.md that does not match the pattern of the loader raises an error',
-    ours: 'it is reported and left out',
+    ours: "it is reported and left out, and requesting it gives `Skill 'x' not found` with the reason as `hint`",
     why: 'one broken skill must not hide the others',
     test: 'test/skills/registry/discover.test.ts: each skill folder is one entry or one left-out record with its reason',
   },
@@ -80,11 +80,25 @@ export const CHOICES: readonly Choice[] = [
     why: 'reading must end, whatever is in the folder',
     test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
   },
+  ...CHOSEN_FOR_FOLDERS,
   {
-    theirs: '`safe_load` follows YAML anchors, and takes the last of a repeated key',
-    ours: 'a skill with an anchor is left out with the reason; the first of a repeated key counts, with a warning',
-    why: 'an alias can make a small file large; a text has one meaning in every vocabulary',
-    test: 'test/seeds/manusx-files.test.ts: a SKILL.md with a YAML anchor is left out with the reason, and of a repeated key the first one counts',
+    theirs: 'an empty `description` is listed as `- name: `',
+    ours: 'the skill is left out with the reason, as without the field',
+    why: 'a model cannot choose it, and the table of the fields requires it',
+    test: 'test/seeds/manusx-files.test.ts: an empty description is no description',
+  },
+  {
+    theirs:
+      'a name or a description that is a number or a list, or whose key is `Name` or `Description`, raises an error',
+    ours: 'it is read as text',
+    why: 'nothing else can be meant',
+    test: 'test/seeds/manusx-files.test.ts: a name or a description that is no text, or has another spelling of its key, is read as text',
+  },
+  {
+    theirs: 'every file of the three folders is listed',
+    ours: 'a file whose name no path can spell (backslash, control or invisible character, an encoded `.` or `/`) is not; a note of `skill_request` names it',
+    why: 'every listed path can be read',
+    test: 'test/seeds/manusx-files.test.ts: a file whose name no path can spell is not a resource, and a note of skill_request names it',
   },
   {
     theirs: 'a SKILL.md that is a link is read wherever it leads',

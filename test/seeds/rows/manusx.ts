@@ -98,19 +98,7 @@ export const ROWS = seedRows(
     [
       'the frontmatter starts at the first line',
       'seed',
-      'blank lines before the frontmatter are accepted, and refused in strict mode',
-      {
-        sentence: 'pattern = r"^---\\s*\\n(.*?)\\n---\\s*\\n(.*)$"',
-        ours: 'blank lines before the first `---` are accepted and reported',
-        why: 'nothing else can be meant',
-        restoredBy: [
-          [
-            "format.mode: 'strict'",
-            'seed',
-            'blank lines before the frontmatter are accepted, and refused in strict mode',
-          ],
-        ],
-      },
+      'a SKILL.md that does not start with the line --- is in no list, and its request says why',
     ],
     ['files are read as UTF-8', 'openseed', 'name, description and frontmatter follow the rules of the specification'],
     [

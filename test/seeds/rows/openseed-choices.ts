@@ -1,4 +1,4 @@
-import type { Choice } from './row.ts';
+import { CHOSEN_FOR_FOLDERS, type Choice } from './row.ts';
 
 /** Where document 000 is silent and its system does something else. */
 export const CHOICES: readonly Choice[] = [
@@ -74,6 +74,7 @@ export const CHOICES: readonly Choice[] = [
     why: 'every listed path can be read',
     test: 'test/seeds/openseed.test.ts: a file whose name no path can spell is not listed, and load_skill has a note about it',
   },
+  ...CHOSEN_FOR_FOLDERS,
   {
     theirs: 'a SKILL.md of any length',
     ours: 'up to 4 MiB',

@@ -362,5 +362,11 @@ export const ROWS = seedRows(
       'seed',
       'DOCUMENT_ROOT/skills is the only root, and an asset is returned whole',
     ],
+    [
+      'load_skill of a folder whose SKILL.md lacks name or description returns it',
+      'seed',
+      'a SKILL.md without name or description is loaded by its folder, is in no list, and keeps its restrictions',
+    ],
+    ['the first n are taken, whatever n is', 'seed', 'search_skills gives at most n pairs of name and description'],
   ],
 );

@@ -43,6 +43,22 @@ export const CHOSEN_BY_PROJECT: Choice = {
   test: 'test/runtime/vocabulary-setting.test.ts: cannot use a vocabulary, or a record of one, to loosen what it may not set itself',
 };
 
+/** For openseed and ManusX, which read the folders of one root with PyYAML. */
+export const CHOSEN_FOR_FOLDERS: readonly Choice[] = [
+  {
+    theirs: '`safe_load` follows YAML anchors, and takes the last of a repeated key',
+    ours: 'a skill with an anchor, or with a tag for other types than text, numbers, booleans, lists and maps, is left out with the reason; the first of a repeated key counts, with a warning',
+    why: 'an alias can make a small file large; a text has one meaning in every vocabulary',
+    test: 'test/seeds/manusx-files.test.ts: a SKILL.md with a YAML anchor is left out with the reason, and of a repeated key the first one counts',
+  },
+  {
+    theirs: 'a hidden folder, or one called `node_modules`, with a SKILL.md is a skill',
+    ours: 'it is none',
+    why: 'tools keep their own files there, such as half of an install',
+    test: 'test/seeds/manusx-files.test.ts: a hidden folder, or node_modules, is no skill',
+  },
+];
+
 /** A deviation whose tests are named by the short names of a document's files. */
 type NamedDeviation<Name> = Omit<Deviation, 'restoredBy'> & {
   readonly restoredBy: readonly (readonly [setting: string, file: Name, title: string])[];

@@ -61,17 +61,29 @@ export const DEVIATES: readonly SeedRow[] = [
   {
     id: 'D.8',
     says: 'a tool that allowed-tools does not name cannot be called',
-    test: 'test/runtime/rule-names.test.ts: stay readable by every tool whatever `allowed-tools` says, and rules reach them by every tool',
+    test: 'test/runtime/rule-names.test.ts: a skill with `allowed-tools: []` leaves the actions that load skills and answer, and no other tool',
     deviation: {
       sentence: '最终允许工具集合 = 全局配置允许 ∩ 技能 allowed-tools（如存在） ∩ 运行时策略',
-      ours: '`read_file`, `list_dir` and `grep` still read files of loaded skills, and nothing else',
-      why: 'with `allowed-tools: run_script`, a skill could not use its own references',
+      ours: 'also with `allowed-tools: []`, `select_skills`, `load_resource` and `final_answer` work for every skill, and `read_file`, `list_dir` and `grep` read files of loaded skills, and nothing else',
+      why: 'with `allowed-tools: run_script`, a skill could not use its own references, nor another skill help',
       restoredBy: [],
     },
   },
 ];
 
 export const CHOICES: readonly Choice[] = [
+  {
+    theirs: 'the folder of a run is `<timestamp>` (a suggestion)',
+    ours: '`<timestamp>-<id>`, such as `20260301T101500Z-1f9c03aa`',
+    why: 'two runs may start in one second',
+    test: 'test/seeds/skills-agent.test.ts: a run records its scan, phases, resources, tools and the normalized request',
+  },
+  {
+    theirs: '`read_file` and `list_dir` of a skill that is not loaded',
+    ours: 'refused; `load_resource` reads its files',
+    why: 'a skill is used by selecting it: its restrictions then apply',
+    test: 'test/runtime/rule-names.test.ts: stay readable by every tool whatever `allowed-tools` says, and rules reach them by every tool',
+  },
   {
     theirs: 'a skill that is selected again',
     ours: '`run` and `chat` return its body once; `openSkillTools` gives it to the request after a note, `mcp` to every request',

@@ -114,7 +114,7 @@ O9.13 record: request
 O9.14 record: skills
 O9.15 record: resources
 O9.16 record: tools
-O9.19 place: ¬.agent/runs/<timestamp>/run.json¬
+O9.19 place: ¬.agent/runs¬, a folder with the time for each run, with ¬run.json¬
 R6.7 a run records the index hash
 R8.1 report: roots and duration
 R8.2 report: found, valid, ignored with reasons

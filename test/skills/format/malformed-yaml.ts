@@ -26,9 +26,9 @@ export const MALFORMED_YAML: readonly Malformed[] = [
   {
     title: 'spaces after both fences',
     text: `---  \nname: pdf-forms\ndescription: ${D}\n--- \nx\n`,
-    places: ['frontmatter/fence@1:4', 'frontmatter/fence@4:4'],
+    places: ['frontmatter/fence-spaces@1:4', 'frontmatter/fence-spaces@4:4'],
     description: D,
-    mends: ['frontmatter/fence'],
+    mends: ['frontmatter/fence-spaces'],
   },
   {
     title: 'blank lines before the fence',
@@ -285,6 +285,17 @@ export const MALFORMED_YAML: readonly Malformed[] = [
     text: describing('description: !!python/object:os.system x'),
     places: ['frontmatter/tag@3:14'],
   },
+  {
+    title: 'a tag that is not that of its value',
+    text: describing('description: !!str [x]'),
+    places: ['frontmatter/tag@3:14'],
+  },
+  {
+    title: 'a tag that makes null of a text',
+    text: describing('description: !!null x'),
+    places: ['frontmatter/tag@3:14'],
+  },
+  { title: 'the tag of text', text: describing(`description: !!str ${D}`), places: [], description: D },
   {
     title: 'a prototype',
     text: withHead('__proto__: x', 'metadata:', '  constructor: y'),

@@ -149,7 +149,11 @@ describe('we are deliberately stricter than the reference in strict mode where',
       ['text/angle-brackets'],
     ],
     ['a value under metadata is nested', named('my-skill', 'metadata:', '  a:', '    b: c'), ['metadata/not-text']],
-    ['a fence has spaces after it', named('my-skill').replace('---\nBody', '---  \nBody'), ['frontmatter/fence']],
+    [
+      'a fence has spaces after it',
+      named('my-skill').replace('---\nBody', '---  \nBody'),
+      ['frontmatter/fence-spaces'],
+    ],
     ['compatibility is empty', named('my-skill', 'compatibility: ""'), ['compatibility/empty']],
     ['a tool pattern is none', named('my-skill', 'allowed-tools: Bash('), ['allowed-tools/invalid']],
     [
