@@ -18,9 +18,10 @@ const outputs = jsonSchema.section(
     inline: jsonSchema.flag('Include the contents in the result.'),
     save: jsonSchema.flag('Keep the files as artifacts.'),
     name_template: jsonSchema.text('Prefix of the artifact names.'),
-    max_files: jsonSchema.count('Files collected.', 1, 10_000, 100),
-    max_file_bytes: jsonSchema.count('Maximum bytes of one file.', 1, MOST_BYTES, 4 * 1024 * 1024),
-    max_total_bytes: jsonSchema.count('Maximum bytes of all files.', 1, MOST_BYTES, 64 * 1024 * 1024),
+    // As with the timeout, 0 is the default.
+    max_files: jsonSchema.count('Files collected.', 0, 10_000, 100),
+    max_file_bytes: jsonSchema.count('Maximum bytes of one file.', 0, MOST_BYTES, 4 * 1024 * 1024),
+    max_total_bytes: jsonSchema.count('Maximum bytes of all files.', 0, MOST_BYTES, 64 * 1024 * 1024),
   },
 );
 
@@ -88,11 +89,19 @@ export function toProgramOptions({ env, stdin, timeout: timeoutSeconds, packages
 
 /** Passes both forms of requesting files on as given; one mechanism handles them. */
 export function toOutputs(input: RunInput): NonNullable<OfType<Action, 'run_command'>['outputs']> {
+  const { max_files: files, max_file_bytes: fileBytes, max_total_bytes: totalBytes, ...outputs } = input.outputs ?? {};
   return {
     output_files: input.output_files ?? [],
     save_as_artifacts: input.save_as_artifacts ?? false,
     omit_inline_content: input.omit_inline_content ?? false,
     artifact_prefix: input.artifact_prefix,
-    outputs: input.outputs && { globs: [], save: false, ...input.outputs },
+    outputs: input.outputs && {
+      globs: [],
+      save: false,
+      ...outputs,
+      max_files: files || undefined,
+      max_file_bytes: fileBytes || undefined,
+      max_total_bytes: totalBytes || undefined,
+    },
   };
 }

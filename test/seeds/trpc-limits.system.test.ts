@@ -1,7 +1,7 @@
 /** What differs in trpc-agent-go's workspace: where commands may write, what of their output is shown, which inputs are brought in. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { RunResult } from '../../src/core/outputs.ts';
 import { openSkillTools, type SkillToolsOptions } from '../../src/packs/open-runtime.ts';
@@ -103,4 +103,34 @@ test('host://abs/path with two slashes is the absolute path', async () => {
   const from = `host:/${folder}/data/orders.csv`;
   expect(from).toMatch(/^host:\/\/[^/]/);
   expect((await run({ command: 'cat inputs/orders.csv', inputs: [{ from }] })).stdout).toBe('a,b\n');
+});
+
+test('a number beyond its range is refused, and 0 is the default', async () => {
+  const run = await open({ executor: 'local', artifacts: false });
+  for (const [input, range] of [
+    [{ timeout: 86_401 }, '"timeout" must be a whole number from 0 to 86400, not 86401'],
+    [{ timeout: 1.5 }, '"timeout" must be a whole number from 0 to 86400, not 1.5'],
+    [
+      { outputs: { globs: ['out/*'], max_files: 10_001 } },
+      '"outputs.max_files" must be a whole number from 0 to 10000',
+    ],
+  ] as const)
+    expect(await run({ command: 'true', ...input })).toContain(range);
+  const limits = { max_files: 0, max_file_bytes: 0, max_total_bytes: 0 };
+  const outputs = { globs: ['out/*'], inline: true, ...limits };
+  const { output_files: files } = await run({ command: 'echo 1 > out/a.txt; echo 2 > out/b.txt', timeout: 0, outputs });
+  expect(files.map((file) => file.content)).toEqual(['1\n', '2\n']);
+});
+
+test('a program has an environment of its own, limits, and a network only with local', needs('linux'), async () => {
+  vi.stubEnv('CANARY_API_KEY', 'canary');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const command = 'echo "$CANARY_API_KEY$GIVEN"; ulimit -f; ls /sys/class/net 2>/dev/null | grep -c -v "^lo$"; true';
+  const here = String(readdirSync('/sys/class/net').filter((device) => device !== 'lo').length);
+  for (const name of ['local', ...SANDBOXES.map(([sandbox]) => sandbox)] as const) {
+    const run = await open({ executor: knownExecutor(name), artifacts: false });
+    const { stdout } = await run({ command, env: { GIVEN: 'given' } });
+    const [environment, size, devices] = stdout.split('\n');
+    expect([name, environment, size, devices]).toEqual([name, 'given', '65536', name === 'local' ? here : '0']);
+  }
 });

@@ -31,7 +31,7 @@ export function parseTarget(
   const first = place.split('/')[0] ?? '';
   if (!isFreeName(first) || first === 'runs' || FIXED.has(place))
     refuseInput('input/invalid', `${quoted(to)} is not a valid target for an input`, {
-      hint: 'use a path of the workspace that is not below skills/ or runs/, such as work/inputs/data.csv or data/x.csv',
+      hint: 'use a path of the workspace that is not below skills/, runs/, home/ or a hidden folder, such as work/inputs/data.csv or data/x.csv',
     });
   return place;
 }

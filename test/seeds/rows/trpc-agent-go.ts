@@ -194,7 +194,7 @@ export const ROWS = seedRows(
       'inputs and outputs of the page',
       {
         sentence: 'host://abs/path 从宿主机绝对路径复制/链接',
-        ours: 'files of the project are asked about with the command; others need a grant, or an approval of exactly that call',
+        ours: 'files of the project are asked about with the command; others need a grant, or an approval of exactly that call. They are copied: `link` gives a copy and a warning',
         why: "files of the machine are not the skill's",
         restoredBy: [["execution: { hostInputs: ['/'] }", 'restored', 'trpc: host:// reads a file of the machine']],
       },
@@ -207,7 +207,7 @@ export const ROWS = seedRows(
       'a place among the skills',
       {
         sentence: 'to：目的路径（相对工作区）',
-        ours: 'not below `skills/`, `runs/` or `home/`',
+        ours: 'not below `skills/`, `runs/`, `home/` and `private/`, nor under a name at the top that begins with a dot',
         why: 'an input must not replace a file of a skill that was trusted, nor the output of another run',
         restoredBy: [],
       },
@@ -225,7 +225,7 @@ export const ROWS = seedRows(
       'leave out files of skills that no pattern names, and the result counts them',
       {
         sentence: 'globs：通配符数组（相对工作区，支持 **',
-        ours: '`**` matches inputs, the files of programs and what they printed (`runs/run-1/stdout.txt`); those of skills need a pattern that begins with `skills/`, and a warning counts them; `home/`, `metadata.json` and what begins with a dot beside them are never collected',
+        ours: '`**` matches inputs, the files of programs and what they printed (`runs/run-1/stdout.txt`); those of skills need a pattern that begins with `skills/`, and a warning counts them; `home/`, `private/`, `metadata.json` and what begins with a dot beside them are never collected',
         why: 'copies of skills would take the places of the files that a program wrote',
         restoredBy: [["globs: ['**', 'skills/**']", 'restored', 'trpc: ** and skills/** collect the whole workspace']],
       },

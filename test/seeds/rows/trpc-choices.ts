@@ -52,6 +52,18 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/statements.test.ts: text that could pass for something else is changed in a body and a document, and notes count what was removed',
   },
   {
+    theirs: 'every folder below a root that has a SKILL.md is a skill',
+    ours: 'not in hidden folders and `node_modules`, inside another skill (`scan.nested_in_skills`), or more than 16 levels deep (`scan.max_depth`)',
+    why: 'what is in a skill belongs to it',
+    test: 'test/skills/registry/discover.test.ts: nested groups are found; hidden folders, node_modules, files and folders without SKILL.md are passed over',
+  },
+  {
+    theirs: 'of two folders with one name, one is used',
+    ours: 'of two in one root the one whose SKILL.md changed last, else the first by path; of two roots the first',
+    why: 'equal input gives equal output; `list` names the other one',
+    test: 'test/skills/registry/index-skills.test.ts: inside one root the later modification wins, and the first path where both are equal',
+  },
+  {
     theirs: 'a SKILL.md of any length',
     ours: 'up to 4 MiB',
     why: 'reading must end, whatever is in the folder',
@@ -83,7 +95,7 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: '`skill_run` starts without a question',
-    ours: 'the command line asks, unless `--yes` or `--auto` is given; a program that opens the tools is not asked',
+    ours: 'the command line asks (not about the plainest commands, such as `echo`), unless `--yes` or `--auto` is given; a program that opens the tools is not asked',
     why: 'the user decides what runs',
     test: 'test/package.system.test.ts: the interactive example of trpc-agent-go runs at a terminal, with its local executor',
   },
@@ -128,6 +140,24 @@ export const CHOICES: readonly Choice[] = [
     ours: 'those of the runtime (`PATH`) or that choose code (`PYTHONPATH`) are refused; a command may set them',
     why: 'rules and approvals see the command',
     test: 'test/sandbox/process/program-environment.system.test.ts: up to ten rejected variables are named',
+  },
+  {
+    theirs: '`output_files` and `outputs` in one call are collected apart',
+    ours: 'together: `inline` and `save` of either count for all files, `name_template` beats `artifact_prefix`, and the limits of `outputs` hold',
+    why: 'a file is collected once',
+    test: 'test/sandbox/execution/run-result.test.ts: both at once are joined, and outputs decides on names and limits',
+  },
+  {
+    theirs: 'numbers of any size',
+    ours: '`timeout` is whole seconds up to a day, `max_files` up to 10,000; what is beyond is refused with the range, and 0 is the default',
+    why: 'a run ends, and its result fits',
+    test: 'test/seeds/trpc-limits.system.test.ts: a number beyond its range is refused, and 0 is the default',
+  },
+  {
+    theirs: 'a program inherits the environment of the process and its network, and only its timeout ends it',
+    ours: 'it has its own environment (folders, `env`, what the skill and you declare); no network but hosts that you grant, except with `local`; and limits, by default 1 GiB of memory, 64 processes, files of 64 MiB, 256 MiB in all (`execution: { limits }`)',
+    why: 'the environment has keys, and a program of others must not send them away or stop the machine',
+    test: 'test/seeds/trpc-limits.system.test.ts: a program has an environment of its own, limits, and a network only with local',
   },
   {
     theirs: 'a file that a command writes into its skill stays there',
