@@ -142,6 +142,24 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/sandbox/process/program-environment.system.test.ts: up to ten rejected variables are named',
   },
   {
+    theirs: 'without patterns nothing is collected',
+    ours: 'up to 20 new files of `out/` and `work/inputs/` are listed, not hidden ones, and the first short text is `primary_output`',
+    why: 'the model sees what a command left, and asks for it by name',
+    test: 'test/sandbox/execution/run-result.test.ts: where nothing is asked for, out and changes beside the inputs are looked through, twenty files, not shown',
+  },
+  {
+    theirs: 'a file that a program left is collected whatever it is',
+    ours: 'links, hard links, pipes, set-id files, names that not every system allows, and empty files of a command that failed are in `skipped_files` with the reason',
+    why: 'a link could bring a file of the machine, and artifacts move between systems',
+    test: 'test/sandbox/collect-hostile.system.test.ts: is listed and never opened or followed',
+  },
+  {
+    theirs: '`content` of a binary file is its bytes as text',
+    ours: 'a file that is not UTF-8 has no `content`; `ref` names it, and `save` keeps it whole',
+    why: 'a result is text',
+    test: 'test/sandbox/outputs/collect.test.ts: are given by name with kind, size, digest, reference and content',
+  },
+  {
     theirs: '`output_files` and `outputs` in one call are collected apart',
     ours: 'together: `inline` and `save` of either count for all files, `name_template` beats `artifact_prefix`, and the limits of `outputs` hold',
     why: 'a file is collected once',
