@@ -128,6 +128,24 @@ describe.each(EXECUTORS)('programs in %s', (_title, executor) => {
     needs('python3'),
   );
 
+  verifies('EXEC-10', 'a script does not begin either where an earlier file of its skill needs the same', async () => {
+    const root = scratch();
+    const dir = path.join(root, 'twice');
+    writeSkill(dir, { body: '# Twice\n' });
+    mkdirSync(path.join(dir, 'scripts'));
+    for (const name of ['a.x', 'b.x', 'c.x'])
+      writeFileSync(path.join(dir, 'scripts', name), '#!/usr/bin/env no-such-program-of-skillwright\n');
+    const execution = { executor: knownExecutor(executor), artifacts: false } as const;
+    const session = await (await runtimeOver(root)).startSession({ execution });
+    onTestFinished(() => session.close());
+    const codes = [];
+    for (const script of ['b.x', 'a.x', 'c.x']) {
+      const observation = await session.perform({ type: 'run_script', skill: 'twice', script, args: [] });
+      codes.push(observation.type === 'failed' ? observation.code : observation.type);
+    }
+    expect(codes).toEqual(['execution/missing', 'execution/missing', 'execution/missing']);
+  });
+
   verifies(
     ['EXEC-1', 'EXEC-3', 'EXEC-4', 'EXEC-5', 'EXEC-9'],
     'inputs go in, files come out, and artifacts are inputs of the next run',

@@ -65,6 +65,7 @@ export function remedyFor(failed: FailedScript): string | undefined {
     nodeRemedy(stderr, failed) ??
     programRemedy(stderr, failed) ??
     variableRemedy(stderr, failed) ??
+    installRemedy(stderr, failed) ??
     projectRemedy(stderr, failed)
   );
 }
@@ -120,6 +121,16 @@ function missingProgram(program: string, failed: FailedScript): string {
   const how = index === undefined ? installHint(program, failed.manager) : command(failed, [index]);
   return `the program ${program} is missing; ${how}`;
 }
+
+/** A script may say itself what to install, which works outside of a sandbox only. */
+function installRemedy(stderr: string, failed: FailedScript): string | undefined {
+  const { python, node } = mentionedPackages(stderr.slice(-LAST_LINES));
+  const packages = [...python, ...node.map((name) => `npm:${name}`)].slice(0, MAX_PACKAGES);
+  return packages.length === 0 ? undefined : `the script asks for packages; ${command(failed, packages)}`;
+}
+
+const LAST_LINES = 1_000;
+const MAX_PACKAGES = 8;
 
 /** What scripts print that look for a Git repository in the folder in which they start. */
 const NO_REPOSITORY =

@@ -12,6 +12,8 @@ const NO_NETWORK = new RegExp(
     String.raw`network is unreachable`,
     String.raw`ENETUNREACH`,
     String.raw`EAI_AGAIN`,
+    // The whole message of fetch in Node.
+    String.raw`\bfetch failed\b`,
     String.raw`failed to (?:resolve|lookup) (?:address|host)`,
   ].join('|'),
   'gi',

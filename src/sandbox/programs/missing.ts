@@ -26,18 +26,12 @@ export type FindMissingFor = (
   provided: Provided,
 ) => Promise<MissingRequirements>;
 
-/**
- * Checks the requirements of a skill with its first program (EXEC-10) and caches the result by digest. Requirements of this program are
- * checked first.
- */
+/** Checks the requirements of a skill with its first program (EXEC-10) and caches the result by digest. */
 export function openRequirements(machine: ProgramMachine): FindMissingFor {
   const examined = new Map<string, readonly MissingRequirement[]>();
   return async (skill, { digest, snapshot }, action, packages, { env, network }) => {
-    const script = action.type === 'run_script' ? scriptPath(action) : undefined;
-    const isOwn = ({ neededBy }: { readonly neededBy: string }): boolean => neededBy === script;
     const hasPackages = packages.layers.length > 0 || packages.venv !== undefined;
     const known = hasPackages ? undefined : examined.get(digest);
-    if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
     const check = (some: readonly Requirement[]): Promise<readonly MissingRequirement[]> =>
       findMissing(
         some.filter(({ kind }) => !isInstalled(kind, packages)),
@@ -45,6 +39,11 @@ export function openRequirements(machine: ProgramMachine): FindMissingFor {
       );
     const read = (from: (directory: ConfinedDirectory) => readonly Requirement[]): readonly Requirement[] =>
       inConfined(snapshot, from, () => []);
+    // What this script states itself, also where another file of the skill states the same.
+    const own =
+      action.type === 'run_script' ? read((directory) => scriptRequirements(directory, scriptPath(action))) : [];
+    if (known !== undefined)
+      return { blocking: known.length === 0 ? [] : await check(own), all: () => Promise.resolve(known) };
     const needs = (): readonly Requirement[] => {
       const { controls, compatibility } = skill;
       return read((directory) => skillRequirements({ directory, requires: controls.requires, compatibility }));
@@ -54,15 +53,11 @@ export function openRequirements(machine: ProgramMachine): FindMissingFor {
       if (!hasPackages) examined.set(digest, missing);
       return missing;
     };
-    if (machine.inspect === undefined) {
-      // The program waits for this check, so other requirements are checked only if something is missing, or while it runs.
-      const isReady =
-        script === undefined || (await check(read((directory) => scriptRequirements(directory, script)))).length === 0;
-      return { blocking: isReady ? [] : await check(firstOfEach(needs()).filter(isOwn)), all };
-    }
+    // The program waits for its own requirements; the others are checked while it runs.
+    if (machine.inspect === undefined) return { blocking: await check(own), all };
     // These checks run programs in the sandbox, so they must finish before this program starts.
     const missing = await all();
-    return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
+    return { blocking: missing.length === 0 ? [] : await check(own), all: () => Promise.resolve(missing) };
   };
 }
 
@@ -70,11 +65,4 @@ export function openRequirements(machine: ProgramMachine): FindMissingFor {
 function isInstalled(kind: Requirement['kind'], { layers, venv }: PreparedPackages): boolean {
   if (kind === 'python-package' && venv !== undefined) return true;
   return layers.some(({ ecosystem }) => kind === `${ecosystem}-package`);
-}
-
-/** A shared requirement is reported for the first file that needs it. */
-function firstOfEach(needs: readonly Requirement[]): readonly Requirement[] {
-  const isSame = (one: Requirement, other: Requirement): boolean =>
-    one.kind === other.kind && one.name === other.name && one.range === other.range;
-  return needs.filter((need, place) => needs.findIndex((other) => isSame(need, other)) === place);
 }

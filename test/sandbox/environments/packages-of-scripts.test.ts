@@ -214,6 +214,10 @@ describe('the remedy for a failed script', () => {
       'x.sh: line 2: frobnicate: command not found',
       'the program frobnicate is missing; install frobnicate into /usr/local/bin, where programs find it',
     ],
+    [
+      'Error: requests library not found. Install with: pip install requests',
+      'the script asks for packages; run: skillwright exec pdf fill.py --with requests',
+    ],
     ['settings not found', undefined],
     ['usage: fill.py [-h] FILE', undefined],
   ])('%j', (stderr, line) => {

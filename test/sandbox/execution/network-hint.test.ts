@@ -32,6 +32,7 @@ test.each([
   ["HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded", 'pypi.org'],
   ['<urlopen error [Errno -3] Temporary failure in name resolution>', 'HOST'],
   ['connect: Network is unreachable', 'HOST'],
+  ['TypeError: fetch failed', 'HOST'],
 ])('a program that complains about the network is explained: %s', (line, host) => {
   const { hint, shown } = watch();
   // In two pieces, as a pipe delivers them.
