@@ -307,7 +307,7 @@ describe('time limits', () => {
   });
 
   test('of the skill make it no worse, but fail its cases', async () => {
-    const report = await evaluate(comparison({ model: slow((isWith) => isWith), timeoutMs: 1500, concurrency: 12 }));
+    const report = await evaluate(comparison({ model: slow((isWith) => isWith), timeoutMs: 4000, concurrency: 12 }));
     expect([verdict(report), report.comparisons[0]?.endedEarlyVerdict, verdictOf(report).type]).toEqual([
       'no clear difference',
       'worse',

@@ -62,7 +62,7 @@ describe('an evaluation is not fooled by', () => {
       if (turn === 0) return load('tables');
       return isSlow ? new Promise<never>(() => undefined) : { text: 'right' };
     });
-    const report = await evaluate(comparison({ model, cases: different(), timeoutMs: 1500, concurrency: 12 }));
+    const report = await evaluate(comparison({ model, cases: different(), timeoutMs: 4000, concurrency: 12 }));
     expect(verdict(report)).toBe('no clear difference');
     expect(report.arms[0]?.passRate).toMatchObject({ count: 6, of: 12 });
     const [compared] = report.comparisons;

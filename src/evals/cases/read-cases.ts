@@ -75,11 +75,20 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
     drafts: read.filter(({ isDraft }) => isDraft === true),
     // Problems of the defaults are found once per case.
     problems: [...new Map(shown.map((problem) => [JSON.stringify(problem), problem])).values()],
-    passedOver: found.passedOver,
+    passedOver: found.passedOver.filter(({ file }) => !read.some((one) => isCassetteOf(one, file))),
     suites: found.suites,
     files: [...found.files],
     thresholds: joinThresholds(found.thresholds),
   };
+}
+
+/** Whether a file holds recorded answers of a case, of any arm and attempt: `a.jsonl`, `a.2.jsonl`, `a.without.jsonl`. */
+function isCassetteOf({ answers }: EvalCase, file: string): boolean {
+  if (answers?.type !== 'cassette' || path.dirname(answers.file) !== path.dirname(file)) return false;
+  const [own, other] = [path.parse(answers.file), path.parse(file)];
+  const isVariant =
+    other.name.startsWith(own.name) && /^(?:\.(?:without|old))?(?:\.\d+)?$/.test(other.name.slice(own.name.length));
+  return isVariant && own.ext === other.ext;
 }
 
 interface CollectedCases {

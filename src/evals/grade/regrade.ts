@@ -13,6 +13,7 @@ export interface StoredRun extends RecordedRun {
   readonly way: ModelWay;
   readonly answers?: string;
   readonly served?: CaseResult['model']['served'];
+  readonly isEdited?: CaseResult['model']['isEdited'];
   readonly given?: CaseResult['given'];
   readonly turn?: CaseResult['turn'];
 }
@@ -53,9 +54,9 @@ export async function gradeStored(run: StoredRun, one: EvalCase, options: GradeO
 }
 
 function emptyResult(stored: StoredRun, evalCase: CaseHead): CaseResult {
-  const { folder, arm, attempt, way, answers, served, given, turn } = stored;
+  const { folder, arm, attempt, way, answers, served, isEdited, given, turn } = stored;
   return {
-    ...ungradedResult({ evalCase, arm, attempt }, { id: '', way, answers, ...defined({ served }) }),
+    ...ungradedResult({ evalCase, arm, attempt }, { id: '', way, answers, ...defined({ served, isEdited }) }),
     run: folder,
     ...defined({ given, turn }),
   };

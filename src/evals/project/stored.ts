@@ -154,6 +154,7 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
     way: model.way,
     answers: model.answers,
     served: model.served,
+    isEdited: model.isEdited,
     given,
     turn,
     readOutput: storedFiles(path.join(above, 'outputs', path.basename(run))),

@@ -1,5 +1,6 @@
 /** Writes a report as JSON and reads it back for comparisons. */
-import { isObject, parseJson, visibleJson } from '#core';
+import { isObject, parseJson, stableJson, visibleJson } from '#core';
+import { sha256 } from '#platform';
 import { describeContradiction, describePartQuarantine } from './contradiction.ts';
 import { makeReport, TOOL, type ReportParts } from './report.ts';
 import { findVerdict, withVerdict } from './verdict.ts';
@@ -7,7 +8,15 @@ import { ARMS, CASE_STATUSES, type EvalReport, type Verdict } from './result.ts'
 
 export function jsonReport(report: EvalReport): string {
   const { schema, verdict: _, ...rest } = report;
-  return `${visibleJson(JSON.stringify({ schema, verdict: findVerdict(report), ...rest }, undefined, 2))}\n`;
+  const content = { schema, verdict: findVerdict(report), ...rest };
+  // What JSON leaves out, such as undefined, is not part of the digest.
+  const digest = contentDigest(parseJson(JSON.stringify(content)));
+  return `${visibleJson(JSON.stringify({ ...content, digest }, undefined, 2))}\n`;
+}
+
+/** Of everything in the file but the digest itself. */
+function contentDigest(content: unknown): string {
+  return sha256(stableJson(content));
 }
 
 type ReadReport =
@@ -17,7 +26,7 @@ type ReadReport =
 /** Reads the stored part of a report, which is untrusted and checked, and computes the rest, its verdict included, from its results. */
 export function readReport(text: string): ReadReport {
   const value = parseJson(text);
-  const problem = storedProblem(value);
+  const problem = storedProblem(value) ?? sealProblem(value);
   if (!isStored(value, problem)) return { type: 'invalid', reason: problem ?? '' };
   const { thresholds, verdict, results } = value;
   const report = withVerdict(makeReport(value), thresholds ?? {}, verdict?.warnings ?? []);
@@ -27,6 +36,17 @@ export function readReport(text: string): ReadReport {
     verdictProblem(value, findVerdict(report));
   return reason === undefined ? { type: 'report', report } : { type: 'invalid', reason };
 }
+
+/** A report that somebody edited proves nothing, even if its parts agree. Reports of earlier versions have no digest. */
+function sealProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  const { digest, ...content } = value;
+  if (digest === undefined) return value['tool'] === TOOL ? `it has no digest; ${EDITED}` : undefined;
+  return digest === contentDigest(content) ? undefined : `its content does not match its digest; ${EDITED}`;
+}
+
+const EDITED =
+  'it was edited after it was written: run the evaluation again, or grade its runs again (skillwright eval grade)';
 
 /** Other versions may decide by other rules, and reports of earlier ones have no thresholds; then only the computed verdict counts. */
 function verdictProblem({ tool, thresholds, verdict }: ReportParts, computed: Verdict): string | undefined {

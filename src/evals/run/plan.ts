@@ -16,6 +16,8 @@ export interface PlanOptions {
   readonly repeat?: number;
   readonly detect: number;
   readonly hasJudge: boolean;
+  /** Recorded cases ask the model too. */
+  readonly updateCassettes: boolean;
   /** Stored reports, newest last, for the tokens of a run. */
   readonly earlier: readonly EvalReport[];
 }
@@ -32,8 +34,12 @@ export interface EvalPlan {
 /** Attempts per case of an evaluation that stops when it is decided, if the caller names no number. */
 export const MOST_ATTEMPTS = 8;
 
-export function buildPlan({ cases, model, arms, repeat, detect, hasJudge, earlier }: PlanOptions): EvalPlan {
-  const asked = cases.filter((one) => answersFor(one, model) === undefined);
+export function buildPlan(options: PlanOptions): EvalPlan {
+  const { cases, model, arms, repeat, detect, hasJudge, updateCassettes, earlier } = options;
+  const asked = cases.filter((one) => {
+    const answers = answersFor(one, model);
+    return answers === undefined || (answers.type === 'cassette' && updateCassettes);
+  });
   const runs = asked.reduce((sum, one) => sum + (repeat ?? one.repeat), 0) * arms;
   const perRun = tokensPerRun(asked, model, earlier);
   const tokens = (count: number): string =>

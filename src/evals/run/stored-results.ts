@@ -4,24 +4,24 @@ import path from 'node:path';
 
 import { describeContradiction } from '../report/contradiction.ts';
 import { hasVerdict, type CaseResult } from '../report/result.ts';
-import { isObject, parseJson } from '#core';
-import { isSystemError, makeFolders, quietly, writeFileAtomically } from '#platform';
+import { isObject, parseJson, stableJson } from '#core';
+import { isSystemError, makeFolders, quietly, sha256, writeFileAtomically } from '#platform';
 
 /** Errors are stored for information only and always run again. */
 export function openStoredResults(file: string, resume: boolean, cache: string | undefined) {
   makeFolders(path.dirname(file));
   const known = new Map<string, CaseResult>();
-  if (resume) for (const { key, result } of readLines(file)) if (isUsable(result)) known.set(key, result);
+  if (resume) for (const line of readLines(file)) if (isUsable(line)) known.set(line.key, line.result);
   return {
     /** Returns undefined if the attempt must run. */
     find(key: string): CaseResult | undefined {
       const own = known.get(key);
       if (own !== undefined || cache === undefined) return own;
       const [line] = readLines(cacheFile(cache, key));
-      return line?.key === key && isUsable(line.result) ? line.result : undefined;
+      return line?.key === key && isUsable(line) ? line.result : undefined;
     },
     keep(key: string, result: CaseResult): void {
-      const line = `${JSON.stringify({ key, result })}\n`;
+      const line = `${JSON.stringify({ key, digest: resultDigest(key, result), result })}\n`;
       appendFileSync(file, line, { mode: 0o600 });
       if (cache === undefined || result.isCached || !hasVerdict(result)) return;
       const entry = cacheFile(cache, key);
@@ -34,9 +34,10 @@ export function openStoredResults(file: string, resume: boolean, cache: string |
   };
 }
 
-/** Runs again what was edited to say something else than its checks. */
-function isUsable(result: CaseResult): boolean {
-  return hasVerdict(result) && describeContradiction(result) === undefined;
+/** What was edited runs again. */
+function isUsable(line: Line): boolean {
+  const { key, digest, result } = line;
+  return hasVerdict(result) && digest === resultDigest(key, result) && describeContradiction(result) === undefined;
 }
 
 function cacheFile(cache: string, key: string): string {
@@ -45,6 +46,8 @@ function cacheFile(cache: string, key: string): string {
 
 interface Line {
   readonly key: string;
+  /** Absent in lines of earlier versions. */
+  readonly digest?: string;
   readonly result: CaseResult;
 }
 
@@ -63,6 +66,11 @@ function readLines(file: string): readonly Line[] {
   });
 }
 
+/** Of what JSON keeps of the result. */
+function resultDigest(key: string, result: CaseResult): string {
+  return sha256(stableJson([key, parseJson(JSON.stringify(result))]));
+}
+
 /** The file is our own, so only its completeness is checked. */
 function isLine(value: unknown): value is Line {
   return (
@@ -74,5 +82,9 @@ function isLine(value: unknown): value is Line {
 }
 
 export function readStoredResults(file: string): readonly CaseResult[] {
-  return readLines(file).map(({ result }) => result);
+  return readLines(file).map(({ key, digest, result }) =>
+    digest === undefined || digest === resultDigest(key, result)
+      ? result
+      : { ...result, model: { ...result.model, isEdited: true } },
+  );
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -14,6 +14,15 @@ function readWith(cassette: string, newCassettes: boolean) {
   const { cases, problems } = readCases([file], { newCassettes });
   return { dir, answers: cases.map(({ answers }) => answers), problems: problems.map(({ message }) => message) };
 }
+
+test('recorded answers of a case are no file that was not read', () => {
+  const { dir } = inSkill(written('a.jsonl'), 'cases.json');
+  const line = JSON.stringify({ cassette: 1, model: 'm' });
+  for (const name of ['a.jsonl', 'a.2.jsonl', 'a.without.jsonl', 'a.without.2.jsonl', 'ab.jsonl'])
+    writeFileSync(path.join(dir, 'evals', name), `${line}\n`);
+  const { cases, passedOver } = readCases([dir]);
+  expect([cases.length, passedOver.map(({ file }) => path.basename(file))]).toEqual([1, ['ab.jsonl']]);
+});
 
 describe('a missing cassette', () => {
   test('is a problem unless it will be recorded', () => {

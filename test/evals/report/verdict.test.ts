@@ -184,7 +184,7 @@ describe('every format', () => {
 
   verifies('EVAL-14', 'of a stored report is computed from its results', () => {
     const stored = (more: object, thresholds = {}): string =>
-      JSON.stringify({ ...withVerdict(report([passed, failed]), thresholds, ['cases.yaml:3: a warning']), ...more });
+      jsonReport({ ...withVerdict(report([passed, failed]), thresholds, ['cases.yaml:3: a warning']), ...more });
     const read = readReport(stored({}, { passRate: 0.5 }));
     expect(read.type === 'report' && findVerdict(read.report)).toEqual({
       validity: 'valid',
@@ -201,6 +201,22 @@ describe('every format', () => {
     for (const other of [{ tool: 'skillwright 0.0.1' }, { thresholds: undefined }]) {
       const old = readReport(stored({ verdict: claimed, ...other }));
       expect(old.type === 'report' && findVerdict(old.report).result).toBe('failed');
+    }
+  });
+
+  verifies('EVAL-14', 'of a report that was edited consistently is refused', () => {
+    const text = jsonReport(report([passed, failed]));
+    // The status, its check and the verdict say the same.
+    const edited = text
+      .replaceAll('"status": "failed"', '"status": "passed"')
+      .replaceAll('"result": "failed"', '"result": "passed"');
+    for (const [other, reason] of [
+      [edited, 'its content does not match its digest'],
+      [text.replace(/"answer": "[^"]*"/, '"answer": "another"'), 'its content does not match its digest'],
+      [edited.replace(/,\s*"digest": "\w+"/, ''), 'it has no digest'],
+    ] as const) {
+      expect(other).not.toBe(text);
+      expect(readReport(other)).toEqual({ type: 'invalid', reason: expect.stringContaining(reason) });
     }
   });
 
