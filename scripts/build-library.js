@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 import { argumentTypes } from './argument-types.js';
 import { doorFile, doors as partDoors } from './doors.js';
-import { isInstalled } from './packages.js';
+import { isInstalled, optionalPackages } from './packages.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const { exports } = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'));
@@ -54,6 +54,25 @@ const options = {
   chunkNames: 'chunk-[hash]',
   legalComments: 'none',
   logLevel: 'warning',
+};
+
+/**
+ * Optional packages are loaded with a `require` that bundlers do not see: they would look for them when they build the program of a user
+ * who never installs them.
+ */
+const optional = {
+  name: 'optional',
+  setup({ onLoad, onResolve }) {
+    const filter = new RegExp(`^(?:${optionalPackages.join('|')})(?:/|$)`);
+    onResolve({ filter }, ({ path: name }) => ({ path: name, namespace: 'optional' }));
+    onLoad({ filter: /^/, namespace: 'optional' }, async ({ path: name }) => ({
+      contents: [
+        `import { installedRequire } from './src/platform/package-file.ts';`,
+        `export const { ${Object.keys(await import(name)).join(', ')} } = installedRequire()('${name}');`,
+      ].join('\n'),
+      resolveDir: project,
+    }));
+  },
 };
 
 const packages = {
@@ -138,6 +157,7 @@ function chunksOf(loadersOf, inputs) {
     chunks.set(mask, chunk);
     chunk.files.push(file);
     chunk.size += inputs[file].bytes;
+    chunk.isCheap &&= !file.startsWith('optional:');
     for (const { path: name, kind, external } of inputs[file].imports) {
       if (kind !== 'import-statement') continue;
       if (external === true) chunk.isCheap &&= CHEAP.test(name);
@@ -165,8 +185,8 @@ function wasteOf(a, b, exact) {
 
 const { metafile } = await build({
   ...options,
-  plugins: [loaders(new Map()), partDoors, packages],
+  plugins: [loaders(new Map()), partDoors, optional, packages],
   metafile: true,
   write: false,
 });
-await build({ ...options, plugins: [loaders(filesToAdd(metafile.inputs)), partDoors, packages] });
+await build({ ...options, plugins: [loaders(filesToAdd(metafile.inputs)), partDoors, optional, packages] });

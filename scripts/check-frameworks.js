@@ -5,15 +5,15 @@
  *
  *     npm run check:frameworks [-- NAME...]     CHECK_FRAMEWORKS_DIR=DIR keeps the installed packages for the next time
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { LLMock } from '@copilotkit/aimock';
 
-const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+import { PROJECT, install, pack } from './packed.js';
+
 const EXAMPLES = path.join(PROJECT, 'examples/frameworks');
 const FRAMEWORKS = JSON.parse(readFileSync(path.join(EXAMPLES, 'versions.json'), 'utf8'));
 /** Each answer of the model needs the result of the call before. */
@@ -31,13 +31,15 @@ if (wrong !== undefined) {
 const server = new LLMock({ port: 0 });
 const results = [];
 try {
-  mkdirSync(folder, { recursive: true });
-  const words = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  const tarball = path.join(folder, execFileSync('npm', words, { cwd: PROJECT, encoding: 'utf8' }).trim());
+  const tarball = pack(folder);
   await server.start();
   for (const [name, framework] of Object.entries(FRAMEWORKS)) {
     if (names.length > 0 && !names.includes(name)) continue;
-    const problem = install(name, framework, tarball) ?? compile(name, framework) ?? (await answers(name, framework));
+    const packages = { ...framework.packages, '@types/node': '20.19.43' };
+    const problem =
+      install(path.join(folder, name), packages, tarball) ??
+      compile(name, framework) ??
+      (await answers(name, framework));
     results.push({ name, passed: problem === undefined });
     console.log(
       `${problem === undefined ? 'passed' : 'FAILED'}  ${name}${problem === undefined ? '' : `: ${problem}`}`,
@@ -48,34 +50,6 @@ try {
   if (kept === undefined) rmSync(folder, { recursive: true, force: true });
 }
 process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
-
-function install(name, { packages }, tarball) {
-  const home = path.join(folder, name);
-  const manifest = JSON.stringify({
-    type: 'module',
-    private: true,
-    dependencies: { ...packages, '@types/node': '20.19.43' },
-  });
-  const file = path.join(home, 'package.json');
-  if (!existsSync(file) || readFileSync(file, 'utf8') !== manifest) {
-    rmSync(home, { recursive: true, force: true });
-    mkdirSync(home, { recursive: true });
-    writeFileSync(path.join(home, 'package.json'), manifest);
-    const step = npm(home, 'install');
-    if (step !== undefined) {
-      rmSync(file);
-      return step;
-    }
-  }
-  // Without flags for conflicts: it must install beside every framework.
-  return npm(home, 'install', '--no-save', tarball);
-}
-
-function npm(cwd, ...words) {
-  const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts'];
-  const { status, stderr } = spawnSync('npm', [...words, ...flags], { cwd, encoding: 'utf8' });
-  return status === 0 ? undefined : `npm ${words[0]} failed: ${stderr.trim()}`;
-}
 
 /** The example and our declarations must be right; those of frameworks are read, and their mistakes are theirs. */
 function compile(name, { file }) {

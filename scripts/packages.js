@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const project = (file) => fileURLToPath(new URL(`../${file}`, import.meta.url));
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(project('package.json'), 'utf8'));
+export const optionalPackages = Object.keys(peerDependencies);
 const installed = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
 /** In the console and in the page of reports. */
 const IN_PAGES = ['preact'];

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import os from 'node:os';
 import path from 'node:path';
 import { createContext, runInContext } from 'node:vm';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
@@ -12,6 +12,15 @@ import { PROJECT } from './files-below.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bundles-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The program of a user who has none of the optional packages. */
+const withoutOptional: Plugin = {
+  name: 'without-optional',
+  setup(bundler) {
+    const filter = new RegExp(`^(?:${Object.keys(OPTIONAL_PACKAGES).join('|')})(?:/|$)`);
+    bundler.onResolve({ filter }, ({ path: name }) => ({ errors: [{ text: `${name} is not installed` }] }));
+  },
+};
 
 describe('a program that esbuild bundles as CommonJS', () => {
   const run = (...words: string[]): string =>
@@ -29,6 +38,7 @@ describe('a program that esbuild bundles as CommonJS', () => {
     writeFileSync(path.join(folder, 'app/skills/decoy/SKILL.md'), '---\nname: decoy\ndescription: Not ours.\n---\n');
     const source = `
       import { createRuntime, memorySkills, openSkills } from 'skillwright';
+      import { openSkillServer } from 'skillwright/mcp';
       async function main() {
         if (process.argv[2] === 'built-in') {
           const { index } = await createRuntime({ cache: false });
@@ -37,14 +47,19 @@ describe('a program that esbuild bundles as CommonJS', () => {
         const library = await openSkills({ from: memorySkills([{ name: 'mem', description: 'x', body: 'canary' }]) });
         const chat = await library.conversation();
         const { text } = await chat.call('load_skill', { skill: 'mem' });
+        const runtime = await createRuntime({ builtin: false, cache: false });
+        const code = await openSkillServer({ runtime, version: '1', onWarning() {} }).catch((error) => error.code);
         await library.close();
-        return text.includes('canary');
+        return [text.includes('canary'), code];
       }
       main().then(console.log, (error) => console.log(error.code, error.hint));`;
     await build({
       stdin: { contents: source, resolveDir: PROJECT },
-      alias: { skillwright: path.join(PROJECT, 'dist/lib/index.js') },
-      external: Object.keys(OPTIONAL_PACKAGES).flatMap((name) => [name, `${name}/*`]),
+      alias: {
+        'skillwright/mcp': path.join(PROJECT, 'dist/lib/mcp.js'),
+        skillwright: path.join(PROJECT, 'dist/lib/index.js'),
+      },
+      plugins: [withoutOptional],
       outfile: path.join(folder, 'app/dist/main.cjs'),
       bundle: true,
       platform: 'node',
@@ -53,8 +68,8 @@ describe('a program that esbuild bundles as CommonJS', () => {
     });
   });
 
-  test('reads skills and answers calls', () => {
-    expect(run()).toBe('true\n');
+  test('reads skills, answers calls, and says which optional package is missing', () => {
+    expect(run()).toBe("[ true, 'package/missing' ]\n");
   });
 
   test('names the setting where files of the package are missing, and finds them where it is installed', () => {

@@ -256,3 +256,13 @@ test('every framework is pinned and tried by check:frameworks, in a dozen lines 
     ]);
   }
 });
+
+test('every bundler is pinned and tried by check:bundlers', () => {
+  const versions: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
+    read('examples/bundlers/versions.json'),
+  );
+  const folders = filesBelow('examples/bundlers', /./).flatMap((file) => /bundlers\/(\w+)\//.exec(file)?.[1] ?? []);
+  expect(Object.keys(versions).toSorted()).toEqual([...new Set(folders)].toSorted());
+  const pinned = Object.values(versions).flatMap((packages) => Object.values(packages));
+  expect(pinned.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+});

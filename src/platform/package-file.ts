@@ -1,8 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { SkillError } from '#core';
+
+const HINT_BUNDLED =
+  "keep the package skillwright out of the bundle: `external: ['skillwright']` of esbuild, `externals` of webpack, `serverExternalPackages: ['skillwright']` of Next.js";
+const HINT_INCOMPLETE =
+  "install skillwright again, or deploy its whole folder: `outputFileTracingIncludes: { '/**': ['./node_modules/skillwright/**/*'] }` of Next.js";
 
 /**
  * The path of a file or folder of the package, such as `dist/console` or `skills`. A program that bundles skillwright moves this module
@@ -16,9 +20,7 @@ export function packageFile(name: string): string {
     code: 'io/failed',
     message: `${name} is missing from ${root === undefined ? 'this bundle of skillwright' : 'this installation'}`,
     hint:
-      root === undefined
-        ? "keep the package skillwright out of the bundle: `external: ['skillwright']` of esbuild, `externals` of webpack, `serverExternalPackages: ['skillwright']` of Next.js"
-        : 'install skillwright again; in a clone, run npm run build',
+      root === undefined ? HINT_BUNDLED : existsSync(path.join(root, 'src')) ? 'run npm run build' : HINT_INCOMPLETE,
     data: { path: file, cause: 'missing' },
   });
 }
@@ -30,6 +32,11 @@ export function packageLocation(): string {
   return dirname ?? '';
 }
 
+/** Loads packages from where this one is installed. Bundlers do not see it; with `createRequire` imported, they look for the packages themselves. */
+export function installedRequire(): NodeJS.Require {
+  return process.getBuiltinModule('node:module').createRequire(path.join(path.resolve(packageLocation()), 'index.js'));
+}
+
 let root: string | undefined;
 
 /** This module is two folders below the package in the sources, when compiled, and in both bundles of the package. */
@@ -37,13 +44,8 @@ function findRoot(): string | undefined {
   const location = packageLocation();
   const own = path.join(location, '../..');
   if (location !== '' && isPackage(own)) return own;
-  // Without a location, from the working directory.
-  return resolveFrom(path.resolve(location));
-}
-
-function resolveFrom(folder: string): string | undefined {
   try {
-    return path.dirname(createRequire(path.join(folder, 'index.js')).resolve('skillwright/package.json'));
+    return path.dirname(installedRequire().resolve('skillwright/package.json'));
   } catch {
     return undefined;
   }
