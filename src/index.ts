@@ -11,6 +11,7 @@ export { serverSentEvents } from './server/server-sent-events.ts';
 export type { ServerSentEventOptions } from './server/server-sent-events.ts';
 export { jsonlSink, terminalSink } from './journal/export/sinks.ts';
 export type { EventSink, TerminalSinkOptions } from './journal/export/sinks.ts';
+export type { Tracer } from './runtime/tracer.ts';
 export { verifyRun } from './journal/verify.ts';
 export type { Verification, VerifyOptions } from './journal/verify.ts';
 export { verifyChain } from './journal/verify-chain.ts';

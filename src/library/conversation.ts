@@ -35,6 +35,8 @@ export interface ConversationOptions {
   readonly id?: string;
   /** Asked in this conversation instead of `execute.approve`. */
   readonly approve?: AnswerQuestion;
+  /** Gets a span for each call (default: a tracer of the OpenTelemetry that the program has set up, if it has). */
+  readonly tracer?: NonNullable<SessionOptions['tracing']>['tracer'];
   /** Receives every event before it takes effect, for a record or a trace. If it throws, the step is not done. */
   readonly onEvent?: (event: RunEvent) => void;
 }
@@ -78,6 +80,7 @@ export async function startConversation(parts: ConversationParts): Promise<Conve
   const session = await runtime.startSession({
     ...parts.session,
     record: parts.options.onEvent,
+    tracing: { tracer: parts.options.tracer, conversation: id },
     approve: approve && ((request, options) => askPerson(approve, { request, id, options })),
     execution: execution && {
       ...execution,

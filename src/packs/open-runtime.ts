@@ -48,7 +48,8 @@ export async function openSkillTools(options: SkillToolsOptions = {}): Promise<S
 }
 
 async function startSession(runtime: Runtime, options: Omit<SkillToolsOptions, 'runtime'>): Promise<Session> {
-  const { execution, ...others } = options;
+  const { execution, tracing = {}, ...untraced } = options;
+  const others = { ...untraced, tracing };
   const { offersPrograms } = chooseProfile(others.vocabulary, runtime);
   const isOffered = execution === undefined && offersPrograms === true;
   if (!isOffered)

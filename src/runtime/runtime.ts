@@ -269,7 +269,9 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     },
     async startSession(sessionOptions = {}) {
       const { sourceOf, startSession } = await sessions();
-      return startSession(sourceOf(registry.index), sessionOptions);
+      const source = sourceOf(registry.index);
+      if (sessionOptions.tracing === undefined) return startSession(source, sessionOptions);
+      return (await import('./start-run.ts')).startTracedSession(source, sessionOptions);
     },
   };
   return runtime;

@@ -1,4 +1,14 @@
-import { RUN_SCHEMA, type RunEvent, type Redactor, type RunStart, type Surroundings, type RunInfo } from '#core';
+import { randomUUID } from 'node:crypto';
+
+import {
+  RUN_SCHEMA,
+  type RunEvent,
+  type Redactor,
+  type RunStart,
+  type Surroundings,
+  type RunInfo,
+  type OfType,
+} from '#core';
 import { readSealKey } from '#platform';
 import { createRun, runsDirectory, type ChainKeys, type EventSink, type RecordStorage, type RunRecord } from '#journal';
 import { policyHash } from './policy-hash.ts';
@@ -6,6 +16,7 @@ import { VERSION } from '../version.ts';
 import type { MeasureText } from './measured-texts.ts';
 import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
 import type { Session } from './session.ts';
+import { globalTracer, traceCall } from './tracer.ts';
 import { redacted } from './secrets/redact-value.ts';
 
 export interface RunOptions extends SessionOptions {
@@ -80,7 +91,7 @@ export async function startRun(
   options: RunOptions,
 ): Promise<Run> {
   const { sinks = [], follow, record: observe, notes = [] } = options;
-  const telemetry = await openTelemetry(source);
+  const telemetry = await openTelemetry(source, options.tracing ?? {});
   const listeners = [...sinks, ...(telemetry === undefined ? [] : [telemetry.sink])];
   const early: RunEvent[] = [];
   let take = (event: RunEvent): void => void early.push(event);
@@ -224,7 +235,7 @@ function openNotifier({ listeners, follow, redactor }: NotifierOptions): (event:
   };
 }
 
-function startEvent(start: RunStart, record: RunRecord | undefined): RunEvent {
+function startEvent(start: RunStart, record: RunRecord | undefined): OfType<RunEvent, 'run-start'> {
   const { index: _, scan: __, ...rest } = start;
   return { type: 'run-start', schema: RUN_SCHEMA, run: record?.id ?? '', ...rest };
 }
@@ -249,10 +260,55 @@ interface RunTelemetry {
   readonly shutdown: () => Promise<unknown>;
 }
 
-async function openTelemetry({ config }: SessionSource): Promise<RunTelemetry | undefined> {
+async function openTelemetry(
+  { config }: SessionSource,
+  { tracer = globalTracer(), conversation }: NonNullable<SessionOptions['tracing']>,
+): Promise<RunTelemetry | undefined> {
   const { endpoint = '', headers } = config.telemetry ?? {};
-  if (endpoint === '') return undefined;
-  return (await import('#journal/telemetry')).telemetrySink({ endpoint, headers });
+  if (endpoint === '' && tracer === undefined) return undefined;
+  const { telemetrySink } = await import('#journal/telemetry');
+  return telemetrySink({
+    headers,
+    conversation,
+    ...(endpoint !== '' && { endpoint }),
+    ...(tracer !== undefined && { onCall: (span) => traceCall(tracer, span) }),
+  });
+}
+
+/** A session whose calls are traced and not recorded. One in which nothing is done leaves no trace. */
+export async function startTracedSession(source: SessionSource, options: SessionOptions): Promise<Session> {
+  const telemetry = await openTelemetry(source, options.tracing ?? {});
+  if (telemetry === undefined) return startSession(source, options);
+  const { redactor } = source.secrets;
+  const notify = openNotifier({ listeners: [telemetry.sink], follow: undefined, redactor });
+  let isStarted = false;
+  const take = (event: RunEvent): void => {
+    if (!isStarted && event.type !== 'action') return;
+    if (!isStarted) {
+      const start = startEvent(buildRunStart(source, session, { request: '' }), undefined);
+      notify({ ...start, run: randomUUID() });
+    }
+    isStarted = true;
+    notify(event);
+  };
+  const session = await startSession(source, {
+    ...withSpans(options, take),
+    record(event) {
+      options.record?.(event);
+      take(event);
+    },
+  });
+  const close = session.close.bind(session);
+  // Child sessions and stored answers know this object, so it is not wrapped.
+  session.close = async (how) => {
+    try {
+      await close(how);
+    } finally {
+      if (isStarted) notify({ type: 'run-end', outcome: 'done', reason: '' });
+      await telemetry.shutdown();
+    }
+  };
+  return session;
 }
 
 type Take = (event: RunEvent) => void;

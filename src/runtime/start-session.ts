@@ -39,6 +39,7 @@ import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { chooseFormat } from './catalog-format.ts';
 import { usableSkills } from './unusable-skills.ts';
+import type { Tracer } from './tracer.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 
 type CatalogOptions = Parameters<typeof planCatalog>[1];
@@ -72,6 +73,8 @@ export interface SessionOptions extends Partial<SessionState['settings']> {
   readonly approve?: Approve;
   /** Receives every event before it takes effect. If it throws, the step is not done. */
   readonly record?: (event: RunEvent) => void;
+  /** Traces calls to the configured endpoint, and to a tracer (default: that of the program's OpenTelemetry, if it is set up). */
+  readonly tracing?: { readonly tracer?: Tracer; readonly conversation?: string };
   /** Called before effects that others can see, for recorders that buffer. If it throws, the step is not done. */
   readonly flush?: () => void;
   /** The parent session; this one never has more rights. */

@@ -5,14 +5,18 @@ import type { EventSink } from './sinks.ts';
 import type { Sender } from './telemetry-encode.ts';
 import { openMetrics } from './telemetry-metrics.ts';
 import { TelemetryOutbox, openServer, type TelemetryReport, type ServerAddress } from './telemetry-outbox.ts';
-import { openTrace, type TracedSpan } from './telemetry-spans.ts';
+import { openTrace, type Attributes, type TracedSpan } from './telemetry-spans.ts';
 
 /**
- * Sends runs as OpenTelemetry traces and metrics by OTLP over HTTP. The module is loaded only if an endpoint is configured. An
- * unavailable or slow server loses spans but never delays a run.
+ * Sends runs as OpenTelemetry traces and metrics by OTLP over HTTP, and their calls to the tracing of a program. The module is loaded only if
+ * there is one of both. An unavailable or slow server loses spans but never delays a run.
  */
 
-export interface TelemetryConfig extends ServerAddress {
+export interface TelemetryConfig extends Partial<ServerAddress> {
+  /** Receives the span of each call when it has ended. Runs and workspace steps are left out: a program that listens has spans of its own. */
+  readonly onCall?: (span: TracedSpan) => void;
+  /** Id of the conversation, for each span. */
+  readonly conversation?: string;
   /** Default: `skillwright`. */
   readonly serviceName?: string;
   /** Distinguishes concurrent processes (default: a random id). */
@@ -35,15 +39,22 @@ export function telemetrySink(config: TelemetryConfig): Telemetry {
   const trace = openTrace();
   const metrics = openMetrics();
   const sender = toSender(config);
-  const outbox = new TelemetryOutbox({ server: openServer(config), sender, metrics, intervalMs, deadlineMs });
-  const keep = (spans: readonly TracedSpan[]): void => {
+  const { endpoint, headers, onCall, conversation } = config;
+  const outbox =
+    endpoint === undefined
+      ? undefined
+      : new TelemetryOutbox({ server: openServer({ endpoint, headers }), sender, metrics, intervalMs, deadlineMs });
+  const keep = (ended: readonly TracedSpan[]): void => {
+    const about: Attributes = conversation === undefined ? {} : { 'gen_ai.conversation.id': conversation };
+    const spans = ended.map((span) => ({ ...span, attributes: { ...span.attributes, ...about } }));
     for (const span of spans) metrics.countSpan(span);
-    outbox.add(spans);
+    outbox?.add(spans);
+    if (onCall !== undefined) spans.filter(isCall).forEach(onCall);
   };
   let ended: Promise<TelemetryReport> | undefined;
-  const end = (): Promise<TelemetryReport> => {
+  const end = async (): Promise<TelemetryReport> => {
     keep(trace.end());
-    return outbox.close();
+    return (await outbox?.close()) ?? { sent: 0, lost: 0 };
   };
   return {
     sink(line) {
@@ -58,6 +69,8 @@ export function telemetrySink(config: TelemetryConfig): Telemetry {
     shutdown: () => (ended ??= end()),
   };
 }
+
+const isCall = ({ attributes }: TracedSpan): boolean => attributes['gen_ai.operation.name'] === 'execute_tool';
 
 function toSender({ serviceName = 'skillwright', instanceId = randomUUID() }: TelemetryConfig): Sender {
   return {
