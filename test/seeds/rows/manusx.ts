@@ -134,7 +134,7 @@ export const ROWS = seedRows(
       'a body cannot write the list of resources, nor a file name a line of it',
       {
         sentence: 'content = skill.body',
-        ours: 'control and invisible characters are removed; a line that reads `## Available Resources`, or starts with `## Skill:`, `## Document:` or `[note]`, gets a `\\`; notes follow, such as on links that leave the skill. `file_read` does so with `[note]` and notes',
+        ours: 'control and invisible characters are removed; `<` of a tag of ours, such as `<skill`, becomes `&lt;`; a command that other agents would run (`!` before code) is marked as not run; a line that reads `## Available Resources`, or starts with `## Skill:`, `## Document:` or `[note]`, gets a `\\`; notes follow, such as on links that leave the skill. `file_read` does so with `[note]` and notes',
         why: 'a skill could forge the list of its files, or a note of ours',
         restoredBy: [],
       },

@@ -101,7 +101,7 @@ export const ROWS = seedRows(
       'load_skill tells of a cut, and no text can write such a note itself',
       {
         sentence: '读取并返回 SKILL.md 的完整内容（frontmatter + 正文）',
-        ours: 'control and invisible characters are removed, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill; so does `load_skill_asset`',
+        ours: 'control and invisible characters are removed, a command of a body that other agents would run (`!` before code) is marked as not run, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill; so does `load_skill_asset`',
         why: 'text of a skill must not pass for a note of ours',
         restoredBy: [],
       },

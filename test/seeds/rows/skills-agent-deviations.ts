@@ -73,6 +73,12 @@ export const DEVIATES: readonly SeedRow[] = [
 
 export const CHOICES: readonly Choice[] = [
   {
+    theirs: 'a body may hold any tag, and `!` before code',
+    ours: '`<` of a tag of ours, such as `<skill`, becomes `&lt;`, and a command that other agents would run (`!` before code) is marked as not run',
+    why: 'a text must not end the marks around it, nor seem to have run',
+    test: 'test/seeds/manusx-files.test.ts: a body keeps no hidden characters, no tags of ours and no commands that other agents run before it is read',
+  },
+  {
     theirs: 'the folder of a run is `<timestamp>` (a suggestion)',
     ours: '`<timestamp>-<id>`, such as `20260301T101500Z-1f9c03aa`',
     why: 'two runs may start in one second',
