@@ -39,7 +39,7 @@ const AGENTS = {
   codex: { packages: ['@openai/codex@0.166'], program: 'codex', model: 'gpt-5' },
   gemini: { packages: ['@google/gemini-cli@0.61'], program: 'gemini', model: 'gemini-2.5-pro' },
   opencode: { packages: ['opencode-ai@1.18.18'], program: 'opencode', model: 'anthropic/claude-sonnet-4-5' },
-  pi: { packages: ['@earendil-works/pi-coding-agent@1.5.2'], program: 'pi', model: 'anthropic/claude-sonnet-4-5' },
+  pi: { packages: ['@earendil-works/pi-coding-agent@0.87.1'], program: 'pi', model: 'anthropic/claude-sonnet-4-5' },
 };
 
 const SKILLS = {

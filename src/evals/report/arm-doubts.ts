@@ -1,6 +1,7 @@
 /** What makes the difference of two arms doubtful besides the skill: another model that answered, answers that were cut short, and the order of the runs. */
 import { countText, printable, quoted } from '#core';
 import { describeCanned } from './canned-answers.ts';
+import { verdictOfDifference } from './report-text.ts';
 import { compareCases } from '../statistics/case-differences.ts';
 import {
   findEarlyEnd,
@@ -173,17 +174,33 @@ function listSameAnswers(results: readonly CaseResult[]): readonly string[] {
   });
 }
 
+/** The mean over all requests of an arm; undefined if no request is known. */
+function countPromptTokens(results: readonly CaseResult[], arm: string): number | undefined {
+  const costs = results.flatMap((result) => (result.arm === arm && hasVerdict(result) ? [result.cost] : []));
+  const turns = costs.reduce((sum, cost) => sum + cost.turns, 0);
+  const tokens = costs.reduce((sum, cost) => sum + cost.inputTokens, 0);
+  return turns === 0 || tokens === 0 ? undefined : tokens / turns;
+}
+
 const isOfAnswer = ({ kind, asked }: CaseResult['checks'][number]): boolean =>
   kind === 'judge' || (kind === 'output' && asked.startsWith('the answer '));
 
-function listComparisonDoubts(
-  { of, against, endedEarly, endedEarlyVerdict, missing, order, pairs }: Comparison,
-  results: readonly CaseResult[],
-): readonly string[] {
+/** Prompts that are this much longer may change the answers of a model whatever their text is. */
+const LONGER = 1.2;
+
+function listComparisonDoubts(comparison: Comparison, results: readonly CaseResult[]): readonly string[] {
+  const { of, against, endedEarly, endedEarlyVerdict, missing, order, pairs } = comparison;
+  const [mine, theirs] = [of, against].map((arm) => countPromptTokens(results, arm));
+  const ratio = mine === undefined || theirs === undefined ? 1 : mine / theirs;
   const counts = (some: Sides<number>): string =>
     `${of} ${String(some.of)}, ${against} ${String(some.against)} of ${countText(pairs, 'attempt')}`;
   const broken = results.filter(({ arm, status }) => arm === against && status === 'error');
   return [
+    ...(verdictOfDifference(comparison) === 'better' && ratio >= LONGER
+      ? [
+          `prompts are ${ratio.toFixed(1)} times as long with the skill, which alone can change answers: compare with a version of it that has neutral text (--baseline REVISION)`,
+        ]
+      : []),
     ...(endedEarlyVerdict === undefined
       ? []
       : [
