@@ -1,9 +1,9 @@
 /** Finds a text in the name of a file, or in its content as base64, hexadecimal, character codes, ROT13, backwards or letter by letter. */
 import type { SkillText } from './finding.ts';
 
-/** Shorter texts occur by chance. */
+/** Shorter texts occur by chance, and shorter scrambled ones as a part of another word or number. */
 const FEWEST_CHARACTERS = 4;
-const FEWEST_SCRAMBLED = 6;
+const FEWEST_IN_WORDS = 6;
 
 /** Says how the file hides the text; undefined if it does not. */
 export function readHiddenText(needed: string, { file, text }: SkillText): string | undefined {
@@ -22,12 +22,17 @@ export function readHiddenText(needed: string, { file, text }: SkillText): strin
   if (forms.base64.some((form) => form.length >= FEWEST_CHARACTERS && joined.includes(form))) return 'as base64';
   if (folded.replaceAll(/\\u00|\\x|0x|&#x|[%;,:\s-]/g, '').includes(forms.hex)) return 'as hexadecimal digits';
   if (` ${text.replaceAll(/\D+/g, ' ')} `.includes(` ${forms.codes} `)) return 'as character codes';
-  if (wanted.length < FEWEST_SCRAMBLED) return undefined;
-  if (isChanged(forms.rot13, wanted) && folded.includes(forms.rot13)) return 'in ROT13';
-  return isChanged(forms.reversed, wanted) && folded.includes(forms.reversed) ? 'backwards' : undefined;
+  const isScrambled = (form: string): boolean =>
+    form !== wanted.toLowerCase() && (wanted.length < FEWEST_IN_WORDS ? hasWord(folded, form) : folded.includes(form));
+  if (isScrambled(forms.rot13)) return 'in ROT13';
+  return isScrambled(forms.reversed) ? 'backwards' : undefined;
 }
 
-const isChanged = (form: string, wanted: string): boolean => form !== wanted.toLowerCase();
+const hasWord = (text: string, word: string): boolean =>
+  text.split(word).some((before, place, parts) => {
+    const after = parts[place + 1];
+    return after !== undefined && !/[\p{L}\p{N}]$/u.test(before) && !/^[\p{L}\p{N}]/u.test(after);
+  });
 
 const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 

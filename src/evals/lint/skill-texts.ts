@@ -4,19 +4,18 @@ import path from 'node:path';
 
 import { compareText } from '#core';
 import { quietly } from '#platform';
+import { CASE_FOLDERS, findOwnCaseFiles } from '../cases/own-case-files.ts';
 import type { SkillText } from './finding.ts';
 
 const MOST_FILES = 300;
 const MOST_BYTES = 512 * 1024;
-/** Folders of a skill that runs never see. */
-const UNSEEN = /^evals?$/;
 /** Folders that hold no text of the skill. */
 const LEFT_OUT = /^(?:node_modules|\.git)$/;
 
 export function readSkillTexts(folder: string): readonly SkillText[] {
-  const files = listFiles(folder, '').toSorted(
-    (a, b) => Number(b === 'SKILL.md') - Number(a === 'SKILL.md') || compareText(a, b),
-  );
+  const ownCases = findOwnCaseFiles(folder);
+  const seen = listFiles(folder, '').filter((file) => !ownCases.has(file));
+  const files = seen.toSorted((a, b) => Number(b === 'SKILL.md') - Number(a === 'SKILL.md') || compareText(a, b));
   return files.slice(0, MOST_FILES).flatMap((file) => {
     const full = path.join(folder, file);
     const text = quietly(() => (statSync(full).size > MOST_BYTES ? '' : readFileSync(full, 'utf8')), '');
@@ -29,7 +28,7 @@ function listFiles(folder: string, within: string): readonly string[] {
   return quietly(() => readdirSync(path.join(folder, within), { withFileTypes: true }), []).flatMap((entry) => {
     const name = within === '' ? entry.name : `${within}/${entry.name}`;
     if (entry.isFile()) return [name];
-    const isLeftOut = LEFT_OUT.test(entry.name) || UNSEEN.test(name);
+    const isLeftOut = LEFT_OUT.test(entry.name) || CASE_FOLDERS.includes(name);
     return entry.isDirectory() && !isLeftOut ? listFiles(folder, name) : [];
   });
 }

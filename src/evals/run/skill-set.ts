@@ -2,6 +2,7 @@
 import path from 'node:path';
 
 import { compareText, SkillError } from '#core';
+import { CASE_FOLDERS, findOwnCaseFiles } from '../cases/own-case-files.ts';
 import { copyTree, makeFolders, sha256 } from '#platform';
 
 interface SetSkill {
@@ -18,9 +19,6 @@ export interface SkillSet {
   readonly skills: readonly SetSkill[];
   readonly digest: string;
 }
-
-/** Not copied: the model must not read the expectations, and a new case must not change the digest of the skill. */
-const CASE_FOLDERS = ['evals', 'eval'] as const;
 
 export interface SkillSetOptions {
   readonly to: string;
@@ -50,10 +48,13 @@ export async function makeSkillSet(
     const name = path.basename(folder);
     if (skills.some((skill) => skill.name === name))
       throw unusable(folder, `two skill folders have the name ${JSON.stringify(name)}`);
+    const ownCases = findOwnCaseFiles(folder);
     const copied = await copyTree(folder, {
       to: path.join(findRoot(source(folder)), name),
       permissions: 'read-only',
+      // The model must not read the expectations, and a new case must not change the digest of the skill.
       leaveOut: CASE_FOLDERS,
+      skip: (file) => ownCases.has(file),
       signal,
     });
     if (copied.type === 'refused') throw unusable(folder, `cannot copy the skill: ${copied.message}`);

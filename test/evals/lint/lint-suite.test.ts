@@ -75,6 +75,15 @@ describe('answers that are given away', () => {
     expect(findingsOf([{ output: { json_schema: schema } }])).toEqual(['warning expected-in-skill']);
   });
 
+  test('a short key is spelled backwards or in ROT13, as a word of its own', () => {
+    const hidden = (text: string, key = '4821'): readonly string[] =>
+      findingsOf([{ output: { regex: String.raw`\b${key}\b` } }], {}, `${SKILL}\nThe key is ${text}.\n`);
+    for (const [text, key] of [['1284'], ['evil', 'live'], ['yvir', 'live'], ['4-8-2-1']])
+      expect(hidden(text ?? '', key)).toEqual(['warning expected-hidden']);
+    for (const [text, key] of [['51284'], ['devilish', 'live'], ['12 84'], ['1221', '1221x']])
+      expect(hidden(text ?? '', key)).toEqual([]);
+  });
+
   const WORD = 'forty-two boats';
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const rot13 = (text: string): string =>
@@ -136,16 +145,11 @@ describe('answers that are given away', () => {
     });
     expect(findings.map(({ rule, message, hint }) => [rule, message, hint.slice(0, 24)])).toEqual([
       [
-        'expected-in-skill',
-        'tests/cases.json contains the expected text "forty-two boats"',
-        'a run can read the cases',
-      ],
-      [
         'expected-hidden',
         '"assets/forty_two_boats.bin" gives away the expected text "forty-two boats" in its name',
         'remove it: a run that fi',
       ],
-      ['expected-in-skill', 'tests/cases.json contains the expected text "5 houses"', 'a run can read the cases'],
+      ['expected-in-skill', 'tests/notes.txt contains the expected text "5 houses"', 'the case shows that the '],
       [
         'expected-in-files',
         'the input file "notes.txt" contains the expected text "5 houses"',
