@@ -106,7 +106,8 @@ function draftProblems(drafts: readonly EvalCase[], severity: CaseProblem['sever
 
 /** A part of the cases about a skill may leave out those that it makes worse. */
 function findLeftOut(chosen: readonly EvalCase[], known: readonly EvalCase[]): EvalInputs['leftOut'] {
-  const nameOf = ({ place: { file, line, column } }: EvalCase): string => JSON.stringify([file, line, column]);
+  // A skill may be found twice, as where a copy of it is installed.
+  const nameOf = ({ id, input, skills: { target = '' } }: EvalCase): string => JSON.stringify([id, input, target]);
   const targets = new Set(chosen.map(({ skills: { target } }) => target));
   const names = new Set(chosen.map(nameOf));
   const left = known.filter((one) => {
