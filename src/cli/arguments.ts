@@ -7,6 +7,8 @@ import { usageError } from './exit.ts';
 export interface ParsedArguments<F extends Flags> {
   readonly flags: FlagValues<F & typeof GLOBAL_FLAGS>;
   readonly positionals: readonly string[];
+  /** For the user, about flags with another name by now. */
+  readonly warnings?: readonly string[];
 }
 
 /** Parses the words after a command's name. An unknown or malformed flag is an error that suggests the probable one. */
@@ -16,11 +18,20 @@ export function parseArguments<F extends Flags>(
   command: string,
 ): ParsedArguments<F> {
   const known: Flags = { ...GLOBAL_FLAGS, ...flags };
-  const { tokens, positionals } = words.length === 0 ? NO_WORDS : readWords(words, known);
+  const renamed = new Map(
+    Object.entries(flags).flatMap(([name, { formerly }]) =>
+      formerly === undefined ? [] : [[formerly, name] as const],
+    ),
+  );
+  const all = renamed.size === 0 ? known : withFormer(known, renamed);
+  const warnings: string[] = [];
+  const { tokens, positionals } = words.length === 0 ? NO_WORDS : readWords(words, all);
   const values: Record<string, boolean | string | readonly string[]> = {};
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
-    const { name, value, inlineValue } = token;
+    const { name: typed, value, inlineValue } = token;
+    const name = renamed.get(typed) ?? typed;
+    if (name !== typed) warnings.push(`--${typed} is --${name} now; the old name works until the next minor version`);
     const written = printable(token.rawName);
     const flag = Object.hasOwn(known, name) ? known[name] : undefined;
     if (flag === undefined) throw unknownFlag(name, written, known, command);
@@ -28,16 +39,26 @@ export function parseArguments<F extends Flags>(
     if (before !== undefined && flag.type === 'string' && flag.multiple !== true)
       throw usageError(`${written} is given more than once`, 'give it once');
     const isInline = inlineValue === true;
-    const all = flag.commas === true && value !== undefined ? value.split(',').map((part) => part.trim()) : [value];
-    for (const one of all) validateValue(flag, { written, value: one, isInline, command });
+    const parts = flag.commas === true && value !== undefined ? value.split(',').map((part) => part.trim()) : [value];
+    for (const one of parts) validateValue(flag, { written, value: one, isInline, command });
     values[name] =
       flag.multiple === true
-        ? [...(Array.isArray(before) ? before : []), ...all.map((one) => one ?? '')]
+        ? [...(Array.isArray(before) ? before : []), ...parts.map((one) => one ?? '')]
         : (value ?? true);
   }
   // The loop above checked each value against the type of its flag.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return { flags: values as FlagValues<F & typeof GLOBAL_FLAGS>, positionals };
+  const given = values as FlagValues<F & typeof GLOBAL_FLAGS>;
+  return { flags: given, positionals, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+/** With the flags under their earlier names, which have no short form of their own. */
+function withFormer(known: Flags, renamed: ReadonlyMap<string, string>): Flags {
+  const former = [...renamed].flatMap(([old, name]): readonly (readonly [string, Flag])[] => {
+    const flag = known[name];
+    return flag === undefined ? [] : [[old, { ...flag, short: undefined }]];
+  });
+  return { ...known, ...Object.fromEntries(former) };
 }
 
 /** Node loads its parser on first use, and a command without words does not need it. */

@@ -18,6 +18,8 @@ export interface Flag {
   readonly bare?: string;
   /** Left out of the program's help; a command's own help shows every flag. */
   readonly rare?: boolean;
+  /** Its name in earlier versions, accepted with a warning for one minor version. */
+  readonly formerly?: string;
   /** Accepted and not shown in help, completion and docs: a flag of an earlier version. */
   readonly hidden?: boolean;
   readonly about: string;

@@ -6,7 +6,7 @@ import { parseArguments, parseSettings } from './arguments.ts';
 import { GLOBAL_FLAGS, toggle, type Command, type CommandEntry, type Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, isUsageError, usageError } from './exit.ts';
-import { openTerminal, reportProblem, type Streams, type Terminal } from './terminal/terminal.ts';
+import { openTerminal, reportProblem, reportWarning, type Streams, type Terminal } from './terminal/terminal.ts';
 
 export interface Program {
   /** The command line after the program's name. */
@@ -45,6 +45,7 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
   const { command } = await entry.load();
   const parsed = parseArguments(others, command.flags, entry.name);
   const scope = scopeWords(parsed.flags.source, entry.name, command);
+  for (const warning of parsed.warnings ?? []) reportWarning(terminal, warning);
   const { flags, positionals } =
     scope.length === 0 ? parsed : parseArguments([...others, ...scope], command.flags, entry.name);
   if (flags.version === true) return printVersion(terminal);

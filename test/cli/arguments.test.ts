@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { parseArguments } from '../../src/cli/arguments.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import type { Flags } from '../../src/cli/command.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { isUsageError } from '../../src/cli/exit.ts';
@@ -13,6 +14,31 @@ const FLAGS = {
 } as const satisfies Flags;
 
 const parse = (...words: readonly string[]): unknown => parseArguments(words, FLAGS, 'list');
+
+test('an earlier name of a flag counts as the flag, with a warning', () => {
+  const flags = { out: { type: 'string', short: 'o', formerly: 'output', about: '' } } as const satisfies Flags;
+  const warnings = ['--output is --out now; the old name works until the next minor version'];
+  expect([
+    parseArguments(['--output', 'a', 'b'], flags, 'pack'),
+    parseArguments(['--output=a'], flags, 'pack'),
+    parseArguments(['-o', 'a'], flags, 'pack'),
+  ]).toEqual([
+    { flags: { out: 'a' }, positionals: ['b'], warnings },
+    { flags: { out: 'a' }, positionals: [], warnings },
+    { flags: { out: 'a' }, positionals: [] },
+  ]);
+  expect(() => parseArguments(['--output', 'a', '--out', 'b'], flags, 'pack')).toThrow('given more than once');
+});
+
+test('no command has two names for where its result goes', async () => {
+  const commands = await Promise.all(
+    COMMANDS.map(async ({ name, load }) => [name, (await load()).command.flags] as const),
+  );
+  const others = ['output', 'dir', 'dest', 'destination', 'target'];
+  expect(
+    commands.flatMap(([name, flags]) => others.filter((flag) => flag in flags).map((flag) => [name, flag])),
+  ).toEqual([]);
+});
 
 function problem(...words: readonly string[]): string {
   try {

@@ -225,7 +225,7 @@ describe('catalog', () => {
 
 describe('new', () => {
   verifies('CLI-2', 'makes a skill that passes check, and touches nothing that is there', async () => {
-    const made = await cli(folder, ['new', 'fresh', '--dir', 'made', '--with', 'all', '--json']);
+    const made = await cli(folder, ['new', 'fresh', '--to', 'made', '--with', 'all', '--json']);
     expect(made.status).toBe(0);
     expect(statSync(path.join(folder, 'made/fresh/scripts/main.py')).mode & 0o111).not.toBe(0);
     expect(await cli(folder, ['check', 'made/fresh', '--json'])).toMatchObject({
@@ -233,7 +233,7 @@ describe('new', () => {
       out: expect.stringContaining('"ok": true') as string,
     });
     const before = readFileSync(path.join(folder, 'made/fresh/SKILL.md'), 'utf8');
-    expect(await cli(folder, ['new', 'fresh', '--dir', 'made'])).toMatchObject({
+    expect(await cli(folder, ['new', 'fresh', '--to', 'made'])).toMatchObject({
       status: 1,
       err: expect.stringContaining('already') as string,
     });
@@ -242,7 +242,7 @@ describe('new', () => {
 
   test('leaves nothing behind where it cannot write', async () => {
     writeFiles(folder, { 'a-file': '' });
-    expect(await cli(folder, ['new', 'x', '--dir', 'a-file'])).toMatchObject({
+    expect(await cli(folder, ['new', 'x', '--to', 'a-file'])).toMatchObject({
       status: 1,
       err: expect.stringContaining('cannot create the folder') as string,
     });

@@ -176,7 +176,7 @@ describe('with an invalid configuration', () => {
         ['uninstall', 'good', '--yes'],
         ['restore', 'good'],
         ['rollback', 'good', '--yes'],
-        ['pack', './source/good', '--output', 'good.zip'],
+        ['pack', './source/good', '--out', 'good.zip'],
         ['site', './source', '--out', 'site'],
         ['source', 'add', 'mine', './source'],
         ['keys', 'add', 'mine', 'key'],

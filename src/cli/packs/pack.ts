@@ -8,8 +8,9 @@ import { definePackCommand, settingsFor, withProgress } from './pack-command.ts'
 import { bytesText } from '../terminal/quantities.ts';
 
 const flags = {
-  output: option('FILE', 'write the pack to FILE (default: NAME-VERSION.zip, or skills.zip for several skills)', {
+  out: option('FILE', 'write the pack to FILE (default: NAME-VERSION.zip, or skills.zip for several skills)', {
     short: 'o',
+    formerly: 'output',
   }),
   force: toggle('overwrite an existing file'),
   'dry-run': toggle('print what would be packed without writing'),
@@ -17,7 +18,7 @@ const flags = {
 } as const;
 
 export const command = definePackCommand({
-  usage: 'pack [FOLDER|NAME...] [--output FILE] [--force] [--dry-run]',
+  usage: 'pack [FOLDER|NAME...] [--out FILE] [--force] [--dry-run]',
   details: [
     'Packs skills into a zip with a manifest.json that lists the SHA-256 of every file. FOLDER is a skill or a folder of skills (default: the current folder); NAME is a skill from skillwright list. The same skills give the same bytes on every machine.',
     'Skips files that .skillignore and .gitignore name. Refuses skills that violate the specification or contain what looks like a secret.',
@@ -36,7 +37,7 @@ export const command = definePackCommand({
       packWords({
         settings,
         words,
-        output: options.output,
+        output: options.out,
         dryRun: options['dry-run'] === true,
         force: options.force === true,
         allowSecrets: options['allow-secrets'] === true,

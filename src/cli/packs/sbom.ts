@@ -7,13 +7,13 @@ import { ROOT_FLAGS, definePackCommand, readingSettings, rootOptions, settingsFo
 import { printable } from '#core';
 
 export const command = definePackCommand({
-  usage: 'sbom [NAME...] [--scope project|user] [--output FILE]',
+  usage: 'sbom [NAME...] [--scope project|user] [--out FILE]',
   details: [
     'Lists installed skills and their files as a CycloneDX 1.6 bill of materials: name, version, license, source, and the SHA-256 of every file. Hashes the current files and reports skills that changed since their installation on stderr.',
   ].join('\n'),
   flags: {
     ...ROOT_FLAGS,
-    output: option('FILE', 'write to FILE instead of stdout', { short: 'o' }),
+    out: option('FILE', 'write to FILE instead of stdout', { short: 'o', formerly: 'output' }),
     force: toggle('overwrite an existing file'),
     'dry-run': toggle('do everything except writing'),
   },
@@ -24,8 +24,8 @@ export const command = definePackCommand({
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags, positionals, terminal } = invocation;
-    const settings = await (flags.output === undefined ? readingSettings : settingsFor)(invocation);
-    const file = flags.output === undefined ? undefined : path.resolve(settings.surroundings.cwd, flags.output);
+    const settings = await (flags.out === undefined ? readingSettings : settingsFor)(invocation);
+    const file = flags.out === undefined ? undefined : path.resolve(settings.surroundings.cwd, flags.out);
     const isDry = flags['dry-run'] === true;
     const options = { ...rootOptions(invocation, settings), names: positionals, file, dryRun: isDry };
     const { notes, sbom, names, text } = await writeSbom({ ...options, force: flags.force === true });

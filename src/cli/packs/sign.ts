@@ -9,13 +9,13 @@ import { definePackCommand } from './pack-command.ts';
 
 const flags = {
   ...KEY_FLAGS,
-  output: option('FILE', 'write the signature to FILE (default: PACK.minisig)', { short: 'o' }),
+  out: option('FILE', 'write the signature to FILE (default: PACK.minisig)', { short: 'o', formerly: 'output' }),
   force: toggle('overwrite an existing signature'),
   'dry-run': toggle('do everything except writing'),
 } as const;
 
 export const command = definePackCommand({
-  usage: 'sign PACK --key FILE [--password-file FILE] [--output FILE]',
+  usage: 'sign PACK --key FILE [--password-file FILE] [--out FILE]',
   details: [
     'Signs a pack, or the manifest.json of a folder, and writes PACK.minisig. The format is minisign; the trusted comment lists every skill with its version, the SHA-256 of the pack and the time. Every skill needs metadata.version.',
     'Users who pinned your public key (skillwright keys add) verify it with skillwright verify PACK --signature.',
@@ -38,7 +38,7 @@ export const command = definePackCommand({
     const signed = await signPackFile({
       file,
       key: chooseKey(options.key, cwd, invocation),
-      out: options.output === undefined ? undefined : path.resolve(cwd, options.output),
+      out: options.out === undefined ? undefined : path.resolve(cwd, options.out),
       force: options.force === true,
       dryRun: isDry,
     });

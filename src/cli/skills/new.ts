@@ -11,18 +11,18 @@ import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { projectSkillsFolder } from '#packs';
 
 export const command = defineCommand({
-  usage: 'new NAME [--dir DIR] [--description TEXT] [--with scripts,references,assets,evals]',
+  usage: 'new NAME [--to DIR] [--description TEXT] [--with scripts,references,assets,evals]',
   details:
     'Creates a skill that passes skillwright check, and trusts it: it stays trusted when you edit it. Never overwrites existing files.',
   flags: {
-    dir: option('DIR', 'create the skill in DIR (default: .agents/skills of the project)'),
+    to: option('DIR', 'create the skill in DIR (default: .agents/skills of the project)', { formerly: 'dir' }),
     description: option('TEXT', 'set the description: what the skill does and when to use it', { short: 'd' }),
     with: list('PART', `add example files: ${SKILL_PARTS.join(', ')}, or all`, { choices: [...SKILL_PARTS, 'all'] }),
   },
   examples: [
     ['skillwright new release-notes', 'create a minimal skill'],
     ['skillwright new csv-clean --with scripts,evals', 'add a script and eval cases'],
-    ['skillwright new my-skill --dir ~/.agents/skills', 'create a skill for all your projects'],
+    ['skillwright new my-skill --to ~/.agents/skills', 'create a skill for all your projects'],
   ],
   positionals: [1, 1],
   async run(invocation) {
@@ -62,8 +62,8 @@ async function trustOwn(directory: string, home: string | undefined, terminal: T
 async function folderFor({
   flags,
   surroundings,
-}: GlobalInvocation & { readonly flags: { readonly dir?: string | undefined } }): Promise<string> {
-  if (flags.dir !== undefined) return path.resolve(surroundings.cwd, flags.dir);
+}: GlobalInvocation & { readonly flags: { readonly to?: string | undefined } }): Promise<string> {
+  if (flags.to !== undefined) return path.resolve(surroundings.cwd, flags.to);
   const { config } = await configFor({ flags, surroundings });
   return projectSkillsFolder(config, surroundings);
 }
