@@ -37,8 +37,9 @@ import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 import { benchMcp } from './mcp.ts';
 import { benchConsole } from './console.ts';
+import { benchConversations } from './conversations.ts';
 
-const HELP = `npm run bench -- [--only start,listing,tokens,scan,search,hints,hook,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,verdicts,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,listing,tokens,scan,search,hints,hook,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,verdicts,subject,regrade,report,console,conversations,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -101,6 +102,7 @@ if (values.help === true) {
     regrade: () => benchRegrade({ workDir }),
     report: () => benchReportPage({ workDir }),
     console: () => benchConsole({ project, workDir, dataDir }),
+    conversations: () => benchConversations(),
     fleet: () => benchFleet({ project }),
     'fleet-growth': () => benchFleetGrowth({ project }),
   };

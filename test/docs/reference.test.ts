@@ -216,6 +216,16 @@ function summaryOf(file: string, name: string): string {
   return /^(?:`[^`]*`|[^`])*?\.(?= |$)/.exec(plain)?.[0] ?? plain;
 }
 
+/** Exports that no example, page or file of ours calls, and who asks for them. */
+const WHY_KEPT: Readonly<Record<string, string>> = {
+  VOCABULARIES: 'a program that lists the vocabularies to its users',
+  PACK_PROBLEMS: 'a program that words refusals itself, by code',
+  restoreSkill: 'a program that offers to undo an uninstall',
+  indexSource: 'a marketplace that reads a source once',
+  placeTargets: 'an installer that shows where skills go',
+  sbomOfRoot: 'an inventory of what is installed',
+};
+
 describe('docs/api.md', () => {
   const exportsOf = (entry: string): readonly (readonly [name: string, file: string, isType: boolean])[] =>
     [...read(`src/${entry}.ts`).matchAll(/^export (type )?\{([^}]*)\} from '\.\/([^']+)';/gm)].flatMap(
@@ -230,11 +240,50 @@ describe('docs/api.md', () => {
           }),
     );
 
-  test('lists every export of every entry point', () => {
+  const texts = new Map<string, string>();
+  const textOf = (file: string): string => {
+    const text = texts.get(file) ?? read(file);
+    texts.set(file, text);
+    return text;
+  };
+  const examples = filesBelow('examples', /\.ts$/).toSorted();
+  const pages = filesBelow('docs', /\.md$/)
+    .filter((page) => page !== 'docs/api.md' && !page.startsWith('docs/zh/'))
+    .toSorted();
+  const ours = filesBelow('src', /\.ts$/)
+    .filter((file) => file.split('/').length > 2 && !file.endsWith('/index.ts'))
+    .toSorted((a, b) => Number(b.startsWith('src/cli/')) - Number(a.startsWith('src/cli/')) || (a < b ? -1 : 1));
+
+  /** Whether a program or a program in a page imports a name from an entry point. */
+  const imports = (file: string, door: string, name: string): boolean =>
+    [...textOf(file).matchAll(/import (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from '(skillwright(?:\/\w+)?)'/g)].some(
+      ([, names, whole, from]) =>
+        from === door &&
+        (names?.split(',').some((one) => one.trim().split(' as ')[0] === name) ??
+          new RegExp(`\\b${whole ?? ''}\\.${name}\\b`).test(textOf(file))),
+    );
+
+  /** Who calls an export: an example, a page, or the file of ours that needs it. */
+  function callerOf(door: string, name: string, declared: string): string {
+    const example = examples.find((file) => imports(file, door, name));
+    if (example !== undefined) return `[${example.slice('examples/'.length)}](../${example})`;
+    const page =
+      pages.find((file) => imports(file, door, name)) ?? pages.find((file) => textOf(file).includes(`\`${name}`));
+    if (page !== undefined) return `[${page.slice('docs/'.length)}](${page.slice('docs/'.length)})`;
+    const word = new RegExp(`\\b${name}\\b`);
+    const own = ours.find((file) => file !== declared && word.test(textOf(file)));
+    return own === undefined ? (WHY_KEPT[name] ?? '') : `\`${own}\``;
+  }
+
+  test('lists every export of every entry point, with who calls it', () => {
     const silent = ENTRIES.flatMap(([, entry]) =>
       exportsOf(entry).filter(([name, file, isType]) => !isType && summaryOf(file, name) === ''),
     );
     expect(silent, 'exports without a comment').toEqual([]);
+    const uncalled = ENTRIES.flatMap(([door, entry]) =>
+      exportsOf(entry).filter(([name, file, isType]) => !isType && callerOf(door, name, file) === ''),
+    );
+    expect(uncalled, 'exports that no one calls: remove them, or say in WHY_KEPT what for').toEqual([]);
     const sections = ENTRIES.map(([door, entry]) => {
       const all = exportsOf(entry);
       const values = all.filter(([, , isType]) => !isType);
@@ -242,8 +291,8 @@ describe('docs/api.md', () => {
       return [
         `## ${door}`,
         table(
-          ['export', ''],
-          values.map(([name, file]) => [`\`${name}\``, cell(summaryOf(file, name))]),
+          ['export', '', 'called by'],
+          values.map(([name, file]) => [`\`${name}\``, cell(summaryOf(file, name)), callerOf(door, name, file)]),
         ),
         ...(types.length === 0 ? [] : [`Types: ${types.join(', ')}.`]),
       ].join('\n\n');
