@@ -91,3 +91,19 @@ test.each(['openseed', 'trpc', 'manusx', 'skills-agent'] as const)(
     expect(session.catalog.full).toHaveLength(121);
   },
 );
+
+test('the key of a provider in the environment is shown by its name, in every vocabulary', async () => {
+  const key = 'sk-canary-0123456789abcdef';
+  const root = path.join(scratch(), 'skills');
+  write(root, 'skill-a/SKILL.md', `---\nname: skill-a\ndescription: Calls.\n---\n\nUse ${key} here.\n`);
+  const settings = { cwd: path.dirname(root), home: undefined, roots: [root], onlyRoots: true, cache: false } as const;
+  for (const vocabulary of VOCABULARIES) {
+    const runtime = await createRuntime({ ...settings, env: { OPENAI_API_KEY: key }, vocabulary });
+    const tools = await openSkillTools({ runtime, execution: false });
+    expect([vocabulary, await load(tools, 'skill-a')]).toEqual([
+      vocabulary,
+      expect.stringContaining('Use [secret OPENAI_API_KEY] here.'),
+    ]);
+    await tools.session.close();
+  }
+});

@@ -35,13 +35,21 @@ export interface Choice {
   readonly test: string;
 }
 
-/** For every document: none of them knows of a project that comes from others. */
-export const CHOSEN_BY_PROJECT: Choice = {
-  theirs: "the files of the project are the user's own",
-  ours: 'a `vocabulary` in a file of the project leaves your limits (length of bodies, of files and of the list of skills) and offers programs only if you do; from `~/.agent/config.json`, `--vocabulary`, `SKILLWRIGHT_VOCABULARY` or an option, all of it counts',
-  why: 'a cloned project must not loosen what the user allows',
-  test: 'test/runtime/vocabulary-setting.test.ts: cannot use a vocabulary, or a record of one, to loosen what it may not set itself',
-};
+/** For every document: none of them knows of a project that comes from others, or of secrets. */
+export const CHOSEN_FOR_ALL: readonly Choice[] = [
+  {
+    theirs: "the files of the project are the user's own",
+    ours: 'a `vocabulary` in a file of the project leaves your limits (length of bodies, of files and of the list of skills) and offers programs only if you do; from `~/.agent/config.json`, `--vocabulary`, `SKILLWRIGHT_VOCABULARY` or an option, all of it counts',
+    why: 'a cloned project must not loosen what the user allows',
+    test: 'test/runtime/vocabulary-setting.test.ts: cannot use a vocabulary, or a record of one, to loosen what it may not set itself',
+  },
+  {
+    theirs: 'texts and output are shown with whatever is in them',
+    ours: 'the value of a secret that you gave to a skill, or of the key of a model provider in the environment, is shown as `[secret NAME]`',
+    why: 'a secret must not reach a model or a record',
+    test: 'test/seeds/loaded-rules.test.ts: the key of a provider in the environment is shown by its name, in every vocabulary',
+  },
+];
 
 /** For openseed and ManusX, which read the folders of one root with PyYAML. */
 export const CHOSEN_FOR_FOLDERS: readonly Choice[] = [

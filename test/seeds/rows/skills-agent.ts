@@ -1,4 +1,4 @@
-import { CHOSEN_BY_PROJECT, type SeedDocument, type SeedRow } from './row.ts';
+import { CHOSEN_FOR_ALL, type SeedDocument, type SeedRow } from './row.ts';
 import { CHOICES, DEVIATES } from './skills-agent-deviations.ts';
 
 /** The tests, each with the rows that it shows: documents 001 (overview, rows O) and 004 (registry, rows R); the number is the section. */
@@ -377,5 +377,5 @@ export const SKILLS_AGENT: SeedDocument = {
     'test/package.system.test.ts',
   ],
   rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
-  choices: [...CHOICES, CHOSEN_BY_PROJECT],
+  choices: [...CHOICES, ...CHOSEN_FOR_ALL],
 };

@@ -173,7 +173,7 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'a program inherits the environment of the process and its network, and only its timeout ends it',
-    ours: 'it has its own environment (folders, `env`, what the skill and you declare); no network but hosts that you grant, except with `local`; and limits, by default 1 GiB of memory, 64 processes, files of 64 MiB, 256 MiB in all (`execution: { limits }`)',
+    ours: 'it has its own environment (folders, `env`, what the skill and you declare); no network but hosts that you grant, except with `local`; and limits, by default 1 GiB of memory, 64 processes, 64 MiB of output, and 20,000 files of up to 64 MiB and 256 MiB in all (`execution: { limits }`)',
     why: 'the environment has keys, and a program of others must not send them away or stop the machine',
     test: 'test/seeds/trpc-limits.system.test.ts: a program has an environment of its own, limits, and a network only with local',
   },
