@@ -138,12 +138,8 @@ describe('telemetry.endpoint', () => {
     const calls = spans.filter(({ name }) => name === 'execute_tool load_skill tone');
     expect([runs.length, calls.length, spans.length]).toEqual([2, 2, 4]);
     expect(new Set(calls.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set(runs.map(({ spanId }) => spanId)));
-    expect(spans.map(({ attributes }) => attributes['gen_ai.conversation.id']).toSorted()).toEqual([
-      'ada',
-      'ada',
-      'ben',
-      'ben',
-    ]);
+    const conversations = spans.map(({ attributes }) => String(attributes['gen_ai.conversation.id']));
+    expect(conversations.toSorted((one, other) => one.localeCompare(other))).toEqual(['ada', 'ada', 'ben', 'ben']);
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(2);
     expect(metrics.map(({ name }) => name)).toContain('gen_ai.execute_tool.duration');
   });
