@@ -103,7 +103,8 @@ describe('answers that a server ended in one arm', () => {
     expect([verdict(without), verdict(withIt)]).toEqual(
       isMissing
         ? ['without', 'with'].map(
-            (arm) => `no outcome was judged (12 cases: every attempt of the arm ${arm} is missing)`,
+            (arm) =>
+              `no outcome was judged (12 cases: every attempt of the arm ${arm} is missing, such as: the server ended the answer for another reason than its end, such as an error)`,
           )
         : ['no clear difference', 'no clear difference'],
     );

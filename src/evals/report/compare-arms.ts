@@ -15,7 +15,7 @@ import {
   type ComparisonGaps,
   type NoComparison,
 } from './result.ts';
-import { countText, defined, stableJson } from '#core';
+import { countText, defined, printable, stableJson } from '#core';
 import { countEarlyEnds, findOrderEffect, findOtherModel, OWN_SKILLS } from './arm-doubts.ts';
 import { findCanned } from './canned-answers.ts';
 import { meanOf, measureCase } from './credit.ts';
@@ -76,7 +76,11 @@ export function compareArms(
     compared.every(({ outcomes }) => outcomes[side].every((one) => one === undefined)),
   );
   if (lacking.length > 0) {
-    const reason = `every attempt${lacking.length === 2 ? '' : ` of the arm ${lacking[0] === 'of' ? of : against}`} is missing`;
+    const broken = both.find(
+      ({ arm, status }) => status === 'error' && lacking.includes(arm === of ? 'of' : 'against'),
+    );
+    const cause = broken === undefined ? '' : `, such as: ${printable(broken.reason).slice(0, 200)}`;
+    const reason = `every attempt${lacking.length === 2 ? '' : ` of the arm ${lacking[0] === 'of' ? of : against}`} is missing${cause}`;
     const gaps = [...excluded.cases, ...compared.map((one) => ({ case: one.case, reason }))];
     return { of, against, reason: reasonText({ ...excluded, cases: gaps }), excluded: { ...excluded, cases: gaps } };
   }

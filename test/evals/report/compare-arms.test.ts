@@ -40,7 +40,7 @@ describe('two arms', () => {
       one.arm === arm ? caseResult(one.case, { arm, status: 'error', reason: 'HTTP 429', model: LIVE }) : one,
     );
     expect(compareArms(results, { of: 'with', against: 'without' })).toMatchObject({
-      reason: `no outcome was judged (8 cases: every attempt of the arm ${arm} is missing)`,
+      reason: `no outcome was judged (8 cases: every attempt of the arm ${arm} is missing, such as: HTTP 429)`,
     });
     expect(verdictOf(reportOf(results)).type).toBe('invalid');
   });
