@@ -187,4 +187,24 @@ describe('at a terminal', needs('python3 with pty'), () => {
     expect(text).toContain('words.');
     expect(text).not.toContain('\u001B');
   });
+
+  test('--plain says a question and its answer once', async () => {
+    const folder = project({ toolCalls: [{ name: 'write_file', input: { path: 'a.txt', content: 'a' } }] }, 'Written.');
+    const { text } = await chat(
+      folder,
+      [
+        PROMPT,
+        keys('write it\n'),
+        until('[y]es'),
+        { seconds: 1 },
+        keys('n\n'),
+        until('done after'),
+        until('> '),
+        keys('/quit\n'),
+      ],
+      [...SCRIPTED, '--plain'],
+    );
+    expect(text).toContain('risk: create');
+    expect(text).not.toMatch(/question:|denied by you/);
+  });
 });

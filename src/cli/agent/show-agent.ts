@@ -23,6 +23,7 @@ import { askStreams, isTerminal, setRawMode, takeKeys } from '../terminal/ask.ts
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 import { openAnswerStream } from './answer-stream.ts';
+import { isAttended } from './approval.ts';
 import type { TypeAhead } from './type-ahead.ts';
 
 type TextLine = ReturnType<typeof eventText>[number];
@@ -105,7 +106,7 @@ export function openAgentDisplay(
       plan = event.plan;
     }
     lines(line);
-    if (terminal.isInteractive && level !== 'quiet')
+    if ((terminal.isInteractive || isAttended()) && level !== 'quiet')
       for (const row of failedOutput(event)) say(terminal.style('dim', fitText(`  │ ${row}`, terminal.width - 1)));
     waited = waitText(event) ?? waited;
     const isWaiting = waitText(event) !== undefined || event.type === 'approval-answer';
@@ -165,11 +166,11 @@ function isSilent({ type }: RunEvent): boolean {
 /** The answer, the outcome and the id of the run are printed at the end; at a terminal, a question shows itself and its answer. */
 function isShownElsewhere(event: RunEvent, { isInteractive }: Terminal): boolean {
   if (event.type === 'observation') return event.observation.type === 'answered';
-  if (event.type === 'approval-ask' || event.type === 'run-start') return isInteractive;
+  if (event.type === 'run-start') return isInteractive;
+  if (event.type === 'approval-ask') return isInteractive || isAttended();
   // The line of the action and the question after it say so.
   if (event.type === 'note') return isInteractive && event.message.startsWith('interrupted: ');
-  if (event.type === 'approval-answer')
-    return isInteractive && typeof event.answer === 'object' && event.answer.by === 'terminal';
+  if (event.type === 'approval-answer') return typeof event.answer === 'object' && event.answer.by === 'terminal';
   return event.type === 'run-end' && event.outcome === 'done';
 }
 
