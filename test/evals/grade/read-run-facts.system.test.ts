@@ -179,7 +179,8 @@ describe('grading again', () => {
       [evalCase({ trigger: true })],
     );
     expect(compareArms(results, { of: 'with', against: 'old' })).toMatchObject({
-      reason: 'no outcome was judged (1 case: every attempt is missing)',
+      reason:
+        'no outcome was judged (1 case: every attempt is missing, such as: the folder has no readable run: .: it is not a folder that can be opened (folder/not-a-run))',
     });
   });
 
