@@ -182,8 +182,7 @@ export async function prepareProgram(
     target: `${attached.root}/${name}`,
     access: 'write',
   });
-  const seen = { code, cwd: start.path, inputs: path.join(root, 'work/inputs'), run: run.name };
-  const skillCopy = await writableSkill(workspace, staged, { ...seen, signal });
+  const skillCopy = await writableSkill(workspace, staged, { code, cwd: start.path, run: run.name, signal });
   const served = parts.serve === undefined ? undefined : serveProgram(parts.serve, workspace, run);
   return {
     type: 'prepared',
@@ -211,7 +210,7 @@ export async function prepareProgram(
         ...[...(area === undefined ? [] : added.folders), ...added.files].map(addedMount),
         ...mounted.mounts,
         ...folders.mounts,
-        ...(skillCopy?.mounts ?? []),
+        ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),
       ],
       hidden: folders.hidden,

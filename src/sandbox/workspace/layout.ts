@@ -40,8 +40,7 @@ export function countedFolders(
   { mounts = [], ...spec }: Pick<ProgramSpec, 'home' | 'folders' | 'mounts'>,
 ): readonly string[] {
   const own = mounts.filter(({ source, access }) => access === 'write' && isInside(source, root));
-  const all = [...writableFolders(spec).map((name) => path.join(root, name)), ...own.map(({ source }) => source)];
-  return all.filter((folder) => !all.some((other) => other !== folder && isInside(folder, other)));
+  return [...writableFolders(spec).map((name) => path.join(root, name)), ...own.map(({ source }) => source)];
 }
 
 /** Links in the folder of a skill for the paths `out/`, `work/` and `inputs/` of its documentation. */

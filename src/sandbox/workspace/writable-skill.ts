@@ -1,9 +1,9 @@
 /** A writable copy of a skill for one program, because many scripts write beside themselves or into the folder in which they start. */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { toRelativePath, type RelativePath, isProblem } from '#core';
-import { copyTree, namesIn, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
+import { copyTree, openConfined, realPath, removeTree, writeBeneath, type ConfinedDirectory } from '#platform';
 import { SKILL_LINKS, isRoot, isSeparate, makeInside } from './layout.ts';
 import { listOwnFolders } from './own-folders.ts';
 import { addedLinks } from './snapshots.ts';
@@ -11,8 +11,8 @@ import type { Workspace } from './workspace.ts';
 import type { HostMount, StagedSkill } from '../program-types.ts';
 
 interface WritableSkill {
-  /** Cover the read-only skill, and its `inputs` with the folder of the workspace. */
-  readonly mounts: readonly HostMount[];
+  /** Covers the read-only skill. */
+  readonly mount: HostMount;
   /** Moves new files to `out/` and removes the copy. Returns what the program wrote, for a person. */
   finish(): Promise<readonly string[]>;
 }
@@ -33,21 +33,21 @@ const WRITES =
   /\bopen\s*\([^)\n]*,\s*(?:mode\s*=\s*)?['"][wax]|\.write_(?:text|bytes)\(|\bmkdirs?\(|makedirs\(|\.(?:to_(?:csv|json|excel|parquet)|savefig|save)\(|sqlite3\.connect|writeFile|appendFile|createWriteStream|>>?\s*["'$\w./]|\b(?:tee|touch|mkdir|mktemp|sed -i|cp|mv|curl -[a-zA-Z]*[oO]|wget)\b/;
 
 /**
- * Where skills are mounted read-only, a program that has inputs, starts in the folder of its skill or may write files gets a copy of the skill;
+ * Where skills are mounted read-only, a program that starts in the folder of its skill or whose code may write files gets a copy of the skill;
  * not of one that is too large. Elsewhere skills are copies already. `run` is the name of the run, for the folder of the copy.
  *
- * In the copy `inputs` is a folder and not a link: scripts that accept only files below their folder compare real paths.
+ * Nothing that a program can replace may be mounted: `inputs` of the copy is a link, because a mount of `work/inputs` would follow a link that
+ * an earlier program left there, out of the sandbox.
  */
 export async function writableSkill(
   { place, attached, identity }: Workspace,
   skill: StagedSkill | undefined,
-  { code, cwd, inputs, run, signal }: WritingProgram,
+  { code, cwd, run, signal }: WritingProgram,
 ): Promise<WritableSkill | undefined> {
   if (skill === undefined || !isSeparate(attached)) return undefined;
   const folder = `skills/${skill.name}`;
   const isInside = cwd === folder || cwd.startsWith(`${folder}/`);
-  const isNeeded = WRITES.test(code) || (isInside && isSmall(skill)) || namesIn(inputs).length > 0;
-  if (!isNeeded) return undefined;
+  if (!WRITES.test(code) && !(isInside && isSmall(skill))) return undefined;
   const copies = path.join(place.root, COPIES_FOLDER);
   makeInside(place.root, COPIES_FOLDER, { mode: isRoot() ? 0o711 : 0o700, owner: undefined });
   const copy = path.join(copies, run);
@@ -65,15 +65,8 @@ export async function writableSkill(
     await removeTree(copy);
     return undefined;
   }
-  const target = `${attached.root}/${folder}`;
-  const mounts: HostMount[] = [{ source: copy, target, access: 'write' }];
-  if (addedLinks(copy).includes('inputs')) {
-    rmSync(path.join(copy, 'inputs'));
-    mkdirSync(path.join(copy, 'inputs'), { mode: 0o755 });
-    mounts.push({ source: inputs, target: `${target}/inputs`, access: 'write' });
-  }
   return {
-    mounts,
+    mount: { source: copy, target: `${attached.root}/${folder}`, access: 'write' },
     async finish() {
       try {
         return namedChanges(
@@ -91,8 +84,6 @@ interface WritingProgram {
   readonly code: string;
   /** Where it starts, relative to the workspace. */
   readonly cwd: string;
-  /** The folder of its inputs on the host. */
-  readonly inputs: string;
   readonly run: string;
   readonly signal?: AbortSignal;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -22,14 +22,6 @@ os.symlink('/etc/passwd', here / 'stolen.txt')
 print((here / 'state.json').read_text())
 `;
 
-/** Accepts only files whose real path is below the folder in which it starts, and writes beside its input. */
-const BELOW = `import os, sys
-real = os.path.realpath(sys.argv[1])
-if not real.startswith(os.getcwd() + os.sep): sys.exit('not below ' + os.getcwd() + ': ' + real)
-print(open(real).read())
-open(real + '.done', 'w').write('done')
-`;
-
 /** A package, a script without an extension, and a script that calls another one. */
 const LAYOUT: Readonly<Record<string, string>> = {
   'scripts/__init__.py': '',
@@ -39,7 +31,6 @@ const LAYOUT: Readonly<Record<string, string>> = {
   'scripts/calls.sh': 'set -e\ncd "$(dirname "$0")"\npython3 tool.py\n./tool.py 2>/dev/null || python3 ./tool.py\n',
   'scripts/beside.py': BESIDE,
   'assets/template.py': 'print("a template")\n',
-  'scripts/below.py': BELOW,
 };
 
 async function open(executor: ExecutorName): Promise<Session> {
@@ -95,9 +86,7 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
         skill: 'writer',
         command: 'ls scripts; tail -n 1 SKILL.md',
       });
-      expect(next.stdout).toBe(
-        '__init__.py\nbelow.py\nbeside.py\ncalls.sh\nhelper.py\nrelative.py\ntool.py\n# Writer\n',
-      );
+      expect(next.stdout).toBe('__init__.py\nbeside.py\ncalls.sh\nhelper.py\nrelative.py\ntool.py\n# Writer\n');
     },
   );
 
@@ -123,17 +112,26 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
       expect(results[place]?.warnings).toContain(`written into the folder of writer and moved to out/: ${name}`);
   });
 
-  verifies('ENV-2', 'has its inputs in a folder below it, also by their real paths', async () => {
-    // Without mounts of its own a program sees a link there.
-    if (executor === 'local' || executor === 'landlock') return;
-    const session = await open(executor);
-    await run(session, { type: 'run_command', command: 'printf hello > "$WORK_DIR/inputs/a.txt"' });
-    const below = { type: 'run_script', skill: 'writer', script: 'below.py', args: ['inputs/a.txt'] } as const;
-    const { stdout, stderr, warnings } = await run(session, below);
-    expect([stdout, stderr, warnings]).toEqual(['hello\n', '', []]);
-    const next = await run(session, { type: 'run_command', skill: 'writer', command: 'ls work/inputs inputs/' });
-    expect(next.stdout).toBe('inputs/:\na.txt\na.txt.done\n\nwork/inputs:\na.txt\na.txt.done\n');
-  });
+  verifies(
+    'ENV-2',
+    'a program cannot put a link to a folder of the host where the next one has its files',
+    async () => {
+      const secret = scratch();
+      writeFileSync(path.join(secret, 'key'), 'of-the-host');
+      const session = await open(executor);
+      for (const place of ['work/inputs', 'work/sub', 'out/sub', 'home/sub']) {
+        const links = `cd "$WORKSPACE_DIR"; rm -rf ${place}; ln -s ${secret} ${place}; ln -s ${secret} skills/writer/inputs`;
+        await run(session, { type: 'run_command', skill: 'writer', command: links });
+        const reads = `for at in inputs scripts/inputs "$WORKSPACE_DIR/${place}"; do cat "$at/key"; echo in >"$at/new"; done`;
+        const { stdout } = await run(session, { type: 'run_command', skill: 'writer', command: reads });
+        expect([place, executor === 'local' ? '' : stdout, readdirSync(secret)]).toEqual([
+          place,
+          '',
+          executor === 'local' ? expect.anything() : ['key'],
+        ]);
+      }
+    },
+  );
 
   test('has an editor that is one word', async () => {
     const session = await open(executor);
