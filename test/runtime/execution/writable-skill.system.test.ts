@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -117,7 +117,9 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
     'a program cannot put a link to a folder of the host where the next one has its files',
     async () => {
       const secret = scratch();
-      writeFileSync(path.join(secret, 'key'), 'of-the-host');
+      // Of root, programs have another user.
+    chmodSync(secret, 0o777);
+    writeFileSync(path.join(secret, 'key'), 'of-the-host');
       const session = await open(executor);
       for (const place of ['work/inputs', 'work/sub', 'out/sub', 'home/sub']) {
         const links = `cd "$WORKSPACE_DIR"; rm -rf ${place}; ln -s ${secret} ${place}; ln -s ${secret} skills/writer/inputs`;
