@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { lstatSync, readdirSync, statSync, statfsSync } from 'node:fs';
 
 import { allowReading, isSystemError, namesIn, quietly } from '#platform';
@@ -95,15 +96,23 @@ interface Free {
 }
 
 function freeSpace([folder = '/']: readonly string[]): Free {
-  const { bfree, bsize, ffree } = statfsSync(folder);
+  const { bfree, bsize, ffree } = statfsSync(presentAncestor(folder));
   return { bytes: bfree * bsize, files: ffree };
+}
+
+/** Without isolation a program can remove the folders themselves. */
+function presentAncestor(folder: string): string {
+  const above = path.dirname(folder);
+  return above === folder || statSync(folder, { throwIfNoEntry: false }) !== undefined
+    ? folder
+    : presentAncestor(above);
 }
 
 /** Disk blocks used by the folders. Sparse files count by their blocks, further hard links count nothing. */
 function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'diskBytes' | 'files'>, isLast: boolean): DiskUse {
   // As bytes, because names need not be UTF-8.
   const waiting = folders.map((folder) => Buffer.from(folder));
-  const devices = new Set(folders.map((folder) => statSync(folder).dev));
+  const devices = new Set(folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.dev));
   const linked = new Set<number>();
   let bytes = 0;
   let files = 0;
@@ -164,7 +173,7 @@ function attempt<T>(file: Buffer, look: (file: Buffer) => T): T | 'uncountable' 
 }
 
 function unnamedBytes(pids: readonly number[], folders: readonly string[]): number {
-  const devices = new Set(folders.map((folder) => statSync(folder).dev));
+  const devices = new Set(folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.dev));
   const seen = new Set<number>();
   let bytes = 0;
   let looked = 0;

@@ -112,28 +112,34 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
       expect(results[place]?.warnings).toContain(`written into the folder of writer and moved to out/: ${name}`);
   });
 
-  verifies(
-    'ENV-2',
-    'a program cannot put a link to a folder of the host where the next one has its files',
-    async () => {
-      const secret = scratch();
-      // Of root, programs have another user.
+  test('a program cannot put a link to a folder of the host where the next one has its files', async () => {
+    const secret = scratch();
+    // Of root, programs have another user.
     chmodSync(secret, 0o777);
     writeFileSync(path.join(secret, 'key'), 'of-the-host');
-      const session = await open(executor);
-      for (const place of ['work/inputs', 'work/sub', 'out/sub', 'home/sub']) {
-        const links = `cd "$WORKSPACE_DIR"; rm -rf ${place}; ln -s ${secret} ${place}; ln -s ${secret} skills/writer/inputs`;
-        await run(session, { type: 'run_command', skill: 'writer', command: links });
-        const reads = `for at in inputs scripts/inputs "$WORKSPACE_DIR/${place}"; do cat "$at/key"; echo in >"$at/new"; done`;
-        const { stdout } = await run(session, { type: 'run_command', skill: 'writer', command: reads });
-        expect([place, executor === 'local' ? '' : stdout, readdirSync(secret)]).toEqual([
-          place,
-          '',
-          executor === 'local' ? expect.anything() : ['key'],
-        ]);
-      }
-    },
-  );
+    const session = await open(executor);
+    for (const place of ['work/inputs', 'work/sub', 'out/sub', 'home/sub']) {
+      const links = `cd "$WORKSPACE_DIR"; rm -rf ${place}; ln -s ${secret} ${place}; ln -s ${secret} skills/writer/inputs`;
+      await run(session, { type: 'run_command', skill: 'writer', command: links });
+      const reads = `for at in inputs scripts/inputs "$WORKSPACE_DIR/${place}"; do cat "$at/key"; echo in >"$at/new"; done`;
+      const { stdout } = await run(session, { type: 'run_command', skill: 'writer', command: reads });
+      expect([place, executor === 'local' ? '' : stdout, readdirSync(secret)]).toEqual([
+        place,
+        '',
+        executor === 'local' ? expect.anything() : ['key'],
+      ]);
+    }
+  });
+
+  test('a program that removes the folders of its workspace does not end the session', async () => {
+    const session = await open(executor);
+    const removes = 'cd "$WORKSPACE_DIR"; rm -rf work/* out/*; rm -rf work out; sleep 1; echo removed';
+    const { stdout } = await run(session, { type: 'run_command', skill: 'writer', command: removes });
+    const writes =
+      'echo hi >"$OUTPUT_DIR/a.txt"; echo hi >"$WORK_DIR/a.txt"; cat "$OUTPUT_DIR/a.txt" "$WORK_DIR/a.txt"';
+    const next = await run(session, { type: 'run_command', skill: 'writer', command: writes });
+    expect([stdout, next.stdout, next.stderr]).toEqual(['removed\n', 'hi\nhi\n', '']);
+  });
 
   test('has an editor that is one word', async () => {
     const session = await open(executor);
