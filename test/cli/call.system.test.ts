@@ -172,6 +172,27 @@ describe('call', () => {
     expect(existsSync(path.join(world.project, 'old.md'))).toBe(true);
   });
 
+  test('uses the executor of your configuration, and --executor auto uses one that isolates all the same', async () => {
+    const world = await trustedWorld();
+    const config = { trust: { bind: 'path' }, execution: { executor: 'local' } };
+    writeFileSync(path.join(world.home, '.agent/config.json'), JSON.stringify(config));
+    const run = { name: 'skill_run', input: { skill: 'demo', command: 'echo "in $WORKSPACE_DIR"' } };
+    writeFileSync(
+      path.join(world.project, 'model.json'),
+      JSON.stringify({ turns: [{ toolCalls: [run] }, { text: 'done' }] }),
+    );
+    for (const words of [
+      ['call', run.name, JSON.stringify(run.input)],
+      ['run', 'hi', '--model', 'scripted:model.json'],
+    ]) {
+      const all = [...words, '--vocabulary', 'trpc', '--yes', '--json'];
+      const own = await runCli(world.project, all, { HOME: world.home });
+      const auto = await runCli(world.project, [...all, '--executor', 'auto'], { HOME: world.home });
+      const isLocal = [own, auto].map(({ out, err }) => `${out}${err}`.includes('not contained: no isolation'));
+      expect([words[0], ...isLocal]).toEqual([words[0], true, false]);
+    }
+  });
+
   test('--defer writes the question down, and another process answers it', async () => {
     const world = await trustedWorld();
     const words = write('a.md', 'x');

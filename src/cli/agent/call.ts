@@ -72,9 +72,8 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     warnAboutConfig(runtime, terminal);
     const { log: level = 'normal' } = options;
-    const byDefault = runtime.profile.offersPrograms === true ? 'auto' : 'none';
-    const { executor: named = byDefault } = options;
-    const executor = named === 'none' ? undefined : named;
+    const { executor } = options;
+    const runsPrograms = executor === undefined ? runtime.profile.offersPrograms === true : executor !== 'none';
     const isListing = options.tools === true;
     if (!isListing && name === undefined)
       throw usageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
@@ -93,13 +92,12 @@ export const command = defineCommand({
             }),
       });
     // Without an executor that was asked for, the tools that run nothing still work.
-    const run = await start(executor === undefined ? undefined : modelExecution(terminal, executor)).catch(
-      (error: unknown) => {
-        if (options.executor !== undefined || !isSkillError(error) || error.code !== 'executor/unavailable')
-          throw error;
-        return start(undefined);
-      },
-    );
+    const run = await start(
+      runsPrograms ? modelExecution(terminal, executor === 'none' ? undefined : executor) : undefined,
+    ).catch((error: unknown) => {
+      if (options.executor !== undefined || !isSkillError(error) || error.code !== 'executor/unavailable') throw error;
+      return start(undefined);
+    });
     let outcome: 'done' | 'failed' | 'refused' = 'failed';
     try {
       const tools = buildSkillTools(run.session, runtime);

@@ -163,7 +163,7 @@ async function pickChat(directory: string, signal: AbortSignal): Promise<string>
 async function greet(invocation: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
   const { flags: options, terminal } = invocation;
   const chosen = await chooseModel(invocation, runtime, options.model);
-  const { executor = 'auto' } = options;
+  const { executor = runtime.config.execution?.executor ?? 'auto' } = options;
   const { onTrial } = commandExecution(terminal);
   const { usableExecutor } = await import('#sandbox');
   const sandbox = executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);

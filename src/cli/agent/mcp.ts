@@ -71,7 +71,7 @@ export const command = defineCommand({
     if (word === 'check') return checkServers(runtime, name, terminal);
     warnAboutConfig(runtime, terminal);
     await askForTrust(invocation, runtime);
-    const { executor = 'auto' } = options;
+    const { executor } = options;
     const { openSkillServer } = await import('#mcp/server');
     const server = await openSkillServer({
       runtime,

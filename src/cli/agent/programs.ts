@@ -155,16 +155,15 @@ export function withPrograms<Options extends Pick<AgentOptions, 'runtime' | 'run
 ): Options {
   const { flags, terminal } = invocation;
   if (flags.executor === 'none') return options;
-  const named = flags.executor === 'auto' ? undefined : flags.executor;
+  const isNamed = flags.executor !== undefined && flags.executor !== 'auto';
   const execution = {
-    ...agentExecution(invocation, options.runtime, named),
+    ...agentExecution(invocation, options.runtime, flags.executor),
     packages: packageOptions(invocation),
     ...live,
   };
   return {
     ...options,
     run: { ...options.run, execution },
-    onProgramsUnavailable:
-      named === undefined ? (problem) => warnOf('programs are disabled', problem, terminal) : undefined,
+    onProgramsUnavailable: isNamed ? undefined : (problem) => warnOf('programs are disabled', problem, terminal),
   };
 }

@@ -63,7 +63,7 @@ export const command = defineCommand({
     const { mounts = [], network } = sandboxOptions(invocation, runtime.config, true);
     const hasInstructions = flagValues['no-agents-md'] !== true;
     const instructions = projectText(surroundings.cwd, { ...surroundings, hasInstructions });
-    const { executor = 'auto' } = flagValues;
+    const { executor } = flagValues;
     const { createRunServer } = await import('#server/run-server');
     const server = await createRunServer({
       runtime,

@@ -37,7 +37,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
     isOneValue: true,
     recordedVocabulary: VOCABULARY_NAMES.find((name) => name === info.vocabulary),
   });
-  const { executor = 'auto' } = flags;
+  const { executor } = flags;
   const { resumeAgent } = await import('#agent/resume');
   const resumed = await work((steps) =>
     resumeAgent({
