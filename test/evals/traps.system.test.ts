@@ -140,8 +140,10 @@ describe('an evaluation is not fooled by', () => {
     expect(await warnings((isWith) => !isWith)).toEqual([
       'without: one answer to all 12 cases: "Rate limit exceeded, try again later."',
     ]);
-    expect(await warnings((isWith) => isWith)).toEqual(['with: one answer to all 12 cases: "right"']);
-    expect(await warnings(() => false)).toEqual([]);
+    // Also with the request in it.
+    const around = expect.stringMatching(/^without: 12 of 12 failed answers are one text around other words: /);
+    expect(await warnings((isWith) => isWith)).toEqual([around, 'with: one answer to all 12 cases: "right"']);
+    expect(await warnings(() => false)).toEqual([around]);
     expect(await warnings(() => true, different().slice(0, 5))).toEqual([]);
   });
 

@@ -2,6 +2,7 @@
 import { countText, printable, quoted } from '#core';
 import { describeCanned } from './canned-answers.ts';
 import { verdictOfDifference } from './report-text.ts';
+import { listSharedAnswers } from './shared-answers.ts';
 import { compareCases } from '../statistics/case-differences.ts';
 import {
   findEarlyEnd,
@@ -149,6 +150,7 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
     ...edits,
     ...describeCanned(results.filter(isCounted)),
     ...listSameAnswers(results),
+    ...listSharedAnswers(results.filter(isCounted)),
     ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted))),
   ];
 }
