@@ -209,7 +209,7 @@ verifies(
     expect(await load('support-refunds')).toContain('Support.');
     expect(await load('honest')).toContain('source="mcp:acme"');
     expect(await load('invisible')).not.toMatch(/[\u200b\u202e]|\udb40/);
-    expect(await load('commands')).toContain('were not run');
+    expect(await load('commands')).toContain('was not run');
     expect(existsSync('/tmp/skillwright-adversarial')).toBe(false);
     // An approved skill does not get a tool that is high risk, whatever it asks for.
     await load('greedy');
