@@ -31,6 +31,22 @@ async function openTools(root: string, options: SkillToolsOptions, config?: Conf
   return tools;
 }
 
+test('openseed: a command that names a file of a skill with allowed-tools: Read is refused though the skill is not loaded', async () => {
+  const head = SKILL.replace('\n---\n\n', '\nallowed-tools: Read\n---\n\n');
+  const root = skillRoot({ 'SKILL.md': head, 'scripts/a.sh': 'echo ran\n' });
+  const run = async (config: Config): Promise<readonly unknown[]> => {
+    const { call } = await openTools(root, { vocabulary: 'openseed', execution: { executor: 'local' } }, config);
+    const script = { skill_name: 'demo-skill', script_name: 'a.sh' };
+    const { text } = await call('get_skill_script_path', script);
+    const commands = [`sh ${text}`, 'echo ran'];
+    return Promise.all(commands.map(async (command) => (await call('run_shell_command', { command })).isError));
+  };
+  expect([await run({}), await run({ policy: { allowed_tools: 'ignore' } })]).toEqual([
+    [true, false],
+    [false, false],
+  ]);
+});
+
 /** The outcome of a command before and after a skill with `allowed-tools: Read` is loaded. */
 async function runBesideAllowedTools(
   vocabulary: 'openseed' | 'manusx',
@@ -154,12 +170,4 @@ test('skills-agent: skills of the project are in the index of the model', async 
   const words = ['call', 'select_skills', '{"skills": [{"name": "pdf-form-filler"}]}', '--vocabulary', 'skills-agent'];
   const { out, err } = await runCli(project, [...words, '--trust-project', '-q'], { HOME: home });
   expect(JSON.parse(out), err).toMatchObject({ ok: true, skills: [{ name: 'pdf-form-filler', source: 'project' }] });
-});
-
-test('skills-agent: a file that git ignores is read without a question', async () => {
-  const { project, home } = place({ '.gitignore': '*.local\n', 'settings.local': 'level = 3\n' });
-  write(home, '.agent/config.json', JSON.stringify({ policy: { allow: ['read_file(**)'] } }));
-  const words = ['call', 'read_file', '{"path": "settings.local"}', '--vocabulary', 'skills-agent', '-q'];
-  const { out, err } = await runCli(project, words, { HOME: home });
-  expect(JSON.parse(out), err).toMatchObject({ ok: true, content: 'level = 3\n' });
 });

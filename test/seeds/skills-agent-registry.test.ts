@@ -205,12 +205,29 @@ describe('the registry by its design', () => {
     expect(index.skills.map(({ name }) => name)).toEqual(['pdf-form-filler']);
   });
 
-  test('a valid description on one line of more than 500 characters is accepted in the vocabulary', async () => {
+  test('a description on one line of any length is accepted in the vocabulary, and another line has 500 characters', async () => {
+    const file = (name: string, author: string): string =>
+      `---\nname: ${name}\ndescription: ${'x'.repeat(2_000)}\nlicense: ${'x'.repeat(600)}\nauthor: ${author}\n---\n\nBody\n`;
     const { runtime } = place({
-      '.agent/skills/long/SKILL.md': `---\nname: long\ndescription: ${'x'.repeat(1024)}\n---\n\nBody\n`,
+      '.agent/skills/long/SKILL.md': file('long', 'x'.repeat(500 - 'author: '.length)),
+      '.agent/skills/longer/SKILL.md': file('longer', 'x'.repeat(501 - 'author: '.length)),
     });
     const { index } = await runtime({ source: 'project', config: { vocabulary: 'skills-agent' } });
-    expect([index.skills.map(({ name }) => name), index.report.leftOut]).toEqual([['long', 'pdf-form-filler'], []]);
+    expect(index.skills.map(({ name }) => name)).toEqual(['long', 'pdf-form-filler']);
+    expect(index.report.leftOut.map(({ code }) => code)).toEqual(['frontmatter/line-too-long']);
+  });
+
+  test('a body of more than 40,000 characters is refused in the vocabulary, and max_skill_body_characters accepts it', async () => {
+    const wide = `---\nname: wide\ndescription: x\n---\n${'x'.repeat(40_001)}\n`;
+    const load = async (security: object): Promise<unknown> => {
+      const config = JSON.stringify({ security });
+      const here = place({ '.agent/skills/wide/SKILL.md': wide, 'home/.agent/config.json': config });
+      const tools = await openSkillTools({ runtime: await here.runtime({ vocabulary: 'skills-agent' }) });
+      onTestFinished(() => tools.session.close());
+      return (await tools.call('select_skills', { skills: ['wide'] })).value;
+    };
+    expect(await load({})).toMatchObject({ ok: false, error: { code: 'body/too-long' } });
+    expect(await load({ max_skill_body_characters: 50_000 })).toMatchObject({ ok: true });
   });
 
   test('in the vocabulary skills-agent strict is the default, refuses what the design refuses and nothing else', async () => {

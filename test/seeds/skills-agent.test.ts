@@ -308,6 +308,18 @@ describe('the agent by its design', () => {
     expect(allText(model.requests.at(-1) ?? expect.fail())).toContain('do something else, or answer');
   });
 
+  test('three resources that do not exist end the run, unless one that does is loaded between them', async () => {
+    const load = (relative_path: string): typeof SELECT =>
+      acting('load_resource', { skill: { name: 'pdf-form-filler' }, relative_path });
+    const missing = ['reference/a.md', 'reference/b.md', 'assets/c.md'].map(load);
+    expect(await act(played([SELECT, ...missing, ANSWER]))).toMatchObject({
+      outcome: 'failed',
+      reason: 'load_resource failed three times in the same way (file/missing)',
+    });
+    const turns = [SELECT, ...missing.slice(0, 2), load('reference/kpi.md'), ...missing.slice(2), ANSWER];
+    expect(await act(played(turns))).toMatchObject({ outcome: 'done' });
+  });
+
   test('a streamed answer that is not the answer is withdrawn by an event', async () => {
     const broken = { text: '{"action": {"type": "final_answer", "payload": {"answer": "half"}}, oops' };
     const events: string[] = [];

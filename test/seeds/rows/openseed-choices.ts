@@ -21,6 +21,18 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/restored.system.test.ts: openseed: allowed-tools: Read refuses a shell command while its skill is loaded, and policy.allowed_tools: ignore runs it',
   },
   {
+    theirs: 'a script is run by its path, without a load of its skill',
+    ours: 'a command that names a file of a skill obeys the `allowed-tools` of that skill, loaded or not (`policy.allowed_tools: ignore` lifts that)',
+    why: 'a skill must not do more than it declares',
+    test: 'test/seeds/restored.system.test.ts: openseed: a command that names a file of a skill with allowed-tools: Read is refused though the skill is not loaded',
+  },
+  {
+    theirs: 'each `list_skills` and `search_skills` reads the folders',
+    ours: 'which skills there are, and what search finds of them, is read by the runtime; an open session keeps it, and one opened after `runtime.refresh()`, or by a new command, sees changes. `load_skill` and the tools for files read the disk at each call',
+    why: 'tools and prompt of a conversation stay the same, and so does the cache of its model',
+    test: 'test/seeds/openseed-session.test.ts: lists, searches and names stay those of the runtime until its refresh() and a new session; bodies and files are read anew',
+  },
+  {
     theirs: 'a script runs where it is',
     ours: 'on a copy of the skill; the shell sees the project read-only (`sandbox.project`)',
     why: 'a script must not change its skill',

@@ -13,6 +13,7 @@ export const ROWS = seedRows(
     offered: 'test/tools/tools.test.ts',
     packed: 'test/package.system.test.ts',
     statements: 'test/seeds/statements.test.ts',
+    session: 'test/seeds/openseed-session.test.ts',
   },
   [
     [
@@ -97,11 +98,11 @@ export const ROWS = seedRows(
     ],
     [
       'get_skill_content(name) returns frontmatter and body',
-      'tools',
-      'load_skill tells of a cut, and no text can write such a note itself',
+      'session',
+      'load_skill and load_skill_asset remove hidden characters and escape lines that look like notes; only a body has its commands marked',
       {
         sentence: '读取并返回 SKILL.md 的完整内容（frontmatter + 正文）',
-        ours: 'control and invisible characters are removed, a command of a body that other agents would run (`!` before code) is marked as not run, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill; so does `load_skill_asset`',
+        ours: 'control and invisible characters are removed, a command of a body that other agents would run (`!` before code) is marked as not run, a line that starts with `[note]` gets a `\\`, and a note names links that leave the skill; `load_skill_asset` changes characters and lines alike, and marks no commands',
         why: 'text of a skill must not pass for a note of ours',
         restoredBy: [],
       },

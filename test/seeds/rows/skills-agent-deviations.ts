@@ -1,16 +1,17 @@
 import type { Choice, SeedRow } from './row.ts';
 
 const RESTORED = 'test/seeds/restored.system.test.ts';
+const DIFFERS = 'test/seeds/skills-agent-differs.system.test.ts';
 
 /** Statements of documents 001 and 004 that do not hold here by default. */
 export const DEVIATES: readonly SeedRow[] = [
   {
     id: 'D.4',
     says: 'skills of the project are in the index of the model',
-    test: 'test/runtime/trust-in-use.system.test.ts: are listed for people, shown to no model, and used by nobody; and once the folder is trusted, by all',
+    test: `${DIFFERS}: trust means the skills of a project as they are; runtime.catalog() has the others too, unless they are passed to it`,
     deviation: {
       sentence: '项目级：<repo>/.agent/skills/',
-      ours: 'after the user trusts the project; until then it has the skill of the user that has the same name',
+      ours: 'after the user trusts the project, as its skills are then (one that is new or has changed files needs `skillwright trust` again); until then it has the skill of the user that has the same name. `runtime.catalog()` of the library has all, unless called with `without: await runtime.distrust(runtime.index.skills, { files: true })`',
       why: 'a cloned project could instruct the model',
       restoredBy: [
         {
@@ -23,17 +24,12 @@ export const DEVIATES: readonly SeedRow[] = [
   {
     id: 'D.5',
     says: 'reading any file of the project is low risk',
-    test: 'test/cli/coding.system.test.ts: asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md',
+    test: `${DIFFERS}: read_file asks about ignored files and .env, grep leaves both out unless they are named, list_dir leaves out the ignored ones`,
     deviation: {
       sentence: '低风险：read_file, list_dir, grep（只读）',
-      ours: 'medium risk for a file that git ignores; listings and searches leave it out',
-      why: 'ignored files are often local settings',
-      restoredBy: [
-        {
-          setting: "policy.allow: ['read_file(**)']",
-          test: `${RESTORED}: skills-agent: a file that git ignores is read without a question`,
-        },
-      ],
+      ours: "a file that git ignores, or that is named like a secret (`.env`), is asked about (`--yes` answers); `grep` leaves both out unless its `path` names the file, which asks too; `list_dir` leaves out ignored files. `policy.allow: ['read_file(**)', 'grep(**)']` lets ignored files be read by name, and nothing more",
+      why: 'such files are often local settings and keys',
+      restoredBy: [],
     },
   },
   {
@@ -128,15 +124,39 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'a model that repeats itself',
-    ours: 'five identical turns, or the same failure three times, end the run',
+    ours: 'five identical turns end the run',
     why: 'it would use up the budget',
     test: 'test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run',
   },
   {
-    theirs: 'a description on one line of more than 500 characters (the design gives 500 as an example)',
-    ours: 'accepted up to 1,024 characters; other lines have 500',
-    why: 'the Agent Skills specification allows it',
-    test: 'test/seeds/skills-agent-registry.test.ts: a valid description on one line of more than 500 characters is accepted in the vocabulary',
+    theirs: 'a model that guesses names',
+    ours: 'three answers in which a tool fails with one error code end the run, also for three different names (`load_resource` of files that do not exist), unless such a call worked between them; refusals count per path, and inputs that are invalid in different ways end it at six',
+    why: 'it would use up the budget',
+    test: 'test/seeds/skills-agent.test.ts: three resources that do not exist end the run, unless one that does is loaded between them',
+  },
+  {
+    theirs: 'a line of more than 500 characters is refused (the design gives 500 as an example)',
+    ours: 'a line of a field of the Agent Skills specification, such as `description`, may have any length; other lines have 500',
+    why: 'the specification allows 1,024 characters for a description, and the design has no limit for it',
+    test: 'test/seeds/skills-agent-registry.test.ts: a description on one line of any length is accepted in the vocabulary, and another line has 500 characters',
+  },
+  {
+    theirs: 'a body is limited by its lines',
+    ours: 'by 40,000 characters too (`security.max_skill_body_characters` of the user)',
+    why: 'a body of few long lines fills the context just as well',
+    test: 'test/seeds/skills-agent-registry.test.ts: a body of more than 40,000 characters is refused in the vocabulary, and max_skill_body_characters accepts it',
+  },
+  {
+    theirs: '`run_script` starts a script where it is, beside the files of the project',
+    ours: 'on a copy of the skill, where a change is discarded or (`landlock`) refused; it sees of the project what is mounted (`--project`, by default `read` in `run` and `chat`; `mounts` in the library, nothing by default). With `--executor local` it has no isolation and is of high risk: `--yes` needs `unsafe_local` in `policy.allow`',
+    why: 'a script must change neither its skill nor the project unasked',
+    test: `${DIFFERS}: a script runs on a copy and sees of the project what is mounted; without isolation --yes does not start it`,
+  },
+  {
+    theirs: 'a pack is unpacked whole',
+    ours: 'hidden files are skipped and named, but for a few such as `.env.example`',
+    why: 'they are settings of other tools, or secrets by mistake',
+    test: `${DIFFERS}: a hidden file of a pack is not installed, which is said, but .env.example is`,
   },
   {
     theirs: '`model.params` of the project may hold all that the mock model answers',
