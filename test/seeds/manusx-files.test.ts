@@ -192,3 +192,26 @@ test('a body keeps no hidden characters, no tags of ours and no commands that ot
   const { value } = await (await open('skills-agent')).call('select_skills', { skills: ['pdf'] });
   expect(value).toMatchObject({ skills: [{ body: expect.stringContaining(`&lt;skill name="x"> <b>\n${run}`) }] });
 });
+
+test('a folder of resources that is a link inside its skill is not listed; file_read reads its files with the name of the skill', async () => {
+  const root = skillsFolder();
+  mkdirSync(path.join(root, 'linked/docs'), { recursive: true });
+  writeFileSync(path.join(root, 'linked/SKILL.md'), '---\nname: linked\ndescription: Has a link.\n---\n\n# Linked\n');
+  writeFileSync(path.join(root, 'linked/docs/d.md'), 'd\n');
+  symlinkSync('docs', path.join(root, 'linked/references'));
+  const { call } = await manusx(root);
+  const content = { success: true, data: { content: '# Linked' } };
+  expect((await call('skill_request', { skill_name: 'linked' })).value).toEqual(content);
+  const read = async (file: string): Promise<unknown> => (await call('file_read', { file })).value;
+  expect(await read('linked/references/d.md')).toEqual({ success: true, data: { content: 'd\n' } });
+  expect(await read('references/d.md')).toMatchObject({ success: false });
+});
+
+test('skill_request finds a skill by its folder, and with spaces around its name', async () => {
+  const root = skillsFolder();
+  mkdirSync(path.join(root, 'folder'));
+  writeFileSync(path.join(root, 'folder/SKILL.md'), '---\nname: other\ndescription: Differs.\n---\n\n# Other\n');
+  const { call } = await manusx(root);
+  for (const skill_name of ['other', 'folder', ' Other '])
+    expect((await call('skill_request', { skill_name })).value).toMatchObject({ success: true });
+});

@@ -27,10 +27,16 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/seeds/manusx.test.ts: of two folders with one name the first by path is used, whichever is newer, and the other is not read',
   },
   {
-    theirs: 'a name in another case is unknown',
-    ours: 'names match whatever their case',
-    why: 'models change the case of names',
-    test: 'test/skills/registry/index-skills.test.ts: a name, a source or a group with it, or an id finds the skill, whatever the case',
+    theirs: 'a name in another case, with spaces around it, or of the folder is unknown',
+    ours: 'names match whatever their case, without spaces around them, and folders by their names',
+    why: 'models write names so',
+    test: 'test/seeds/manusx-files.test.ts: skill_request finds a skill by its folder, and with spaces around its name',
+  },
+  {
+    theirs: 'a folder `references` that is a link to another folder of the skill is listed',
+    ours: 'it is not; `file_read` reads its files by a path that begins with the name of the skill',
+    why: 'a file is listed once, where it is',
+    test: 'test/seeds/manusx-files.test.ts: a folder of resources that is a link inside its skill is not listed; file_read reads its files with the name of the skill',
   },
   {
     theirs: 'files below `.git` and `node_modules` are resources too',

@@ -207,7 +207,7 @@ export const ROWS = seedRows(
       'a place among the skills',
       {
         sentence: 'to：目的路径（相对工作区）',
-        ours: 'not below `skills/`, `runs/`, `home/` and `private/`, nor under a name at the top that begins with a dot',
+        ours: 'not below `skills/`, `runs/`, `home/` and `private/`, nor to `metadata.json`, nor under a name at the top that begins with a dot',
         why: 'an input must not replace a file of a skill that was trusted, nor the output of another run',
         restoredBy: [],
       },
