@@ -87,7 +87,7 @@ test('wrong answers in a few words, or in words of their own, are no such text',
 const SHARED = (count: number) =>
   expect.stringMatching(
     new RegExp(
-      `^with: the answers to ${String(count)} of ${String(count)} passed cases also pass the checks of at least 3 other cases: they list many answers, or the cases expect one answer in different words; read them: "`,
+      `^with: the answers to ${String(count)} of ${String(count)} compared cases also pass the checks of at least 3 other cases: they list many answers, or the cases expect one answer in different words; read them: "`,
       'u',
     ),
   );

@@ -9,7 +9,7 @@ import { groupBy, type CaseResult, type CheckResult } from './result.ts';
 /** Fewer other expectations may be in an answer by chance. */
 const FEWEST_OTHERS = 3;
 /** Every answer is graded by the checks of so many cases, and so many answers are graded, so that a large report stays fast. */
-const MOST_COMPARED = 100;
+const MOST_COMPARED = 40;
 
 export function listSharedAnswers(results: readonly CaseResult[]): readonly string[] {
   const passed = results.flatMap((result) => {
@@ -28,7 +28,7 @@ export function listSharedAnswers(results: readonly CaseResult[]): readonly stri
     const [first] = shared;
     if (first === undefined || shared.length <= FEWEST_OTHERS || shared.length * 2 < answers.length) return [];
     return [
-      `${arm}: the answers to ${String(shared.length)} of ${countText(answers.length, 'passed case')} also pass the checks of at least ${String(FEWEST_OTHERS)} other cases: they list many answers, or the cases expect one answer in different words; read them: ${quoted(first.answer, 80)}`,
+      `${arm}: the answers to ${String(shared.length)} of ${countText(answers.length, 'compared case')} also pass the checks of at least ${String(FEWEST_OTHERS)} other cases: they list many answers, or the cases expect one answer in different words; read them: ${quoted(first.answer, 80)}`,
     ];
   });
 }
