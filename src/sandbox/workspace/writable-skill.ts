@@ -97,14 +97,14 @@ interface Changes {
   readonly lost: string[];
 }
 
-interface CopyPlace {
+interface CopyOrigin {
   /** The workspace. */
   readonly root: string;
   /** Names at the top of the snapshot that the copy never had. */
   readonly leftOut: readonly string[];
 }
 
-function takeNewFiles(copy: string, snapshot: string, { root, leftOut }: CopyPlace): Changes {
+function takeNewFiles(copy: string, snapshot: string, { root, leftOut }: CopyOrigin): Changes {
   const changes: Changes = { moved: [], lost: [] };
   const opening = openConfined(copy);
   const before = openConfined(snapshot);
