@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 
-import { compareText, problemError, quoted } from '#core';
+import { compareText, problemError, quoted, type SkillError } from '#core';
 import { differenceFrom } from './agents/copies.ts';
 import {
   detectedTargets,
@@ -24,8 +24,9 @@ import type { CommitProgress } from './root/commit.ts';
 import { inRoot, type ChangeOutcome, type OpenRoot, type RootOptions } from './root/open-root.ts';
 import { mayReplace, type Existing, type PutChange } from './root/plan.ts';
 import type { BackgroundSync } from './root/sync.ts';
+import { listElsewhere } from './sources/marketplace.ts';
 import { sourceText } from './sources/source-text.ts';
-import type { ResolvedSource, StageProgress, StagedSource } from './sources/source.ts';
+import type { PackSource, ResolvedSource, StageProgress, StagedSource } from './sources/source.ts';
 import { trustArriving } from './trust-confirmed.ts';
 import { verifySkill } from './verify-root.ts';
 import { VERSION } from '../version.ts';
@@ -130,23 +131,67 @@ export interface Installed extends ChangeOutcome {
  * installed. Rejects with the abort reason; the root is then unchanged.
  */
 export async function installSkills(options: InstallOptions): Promise<Installed | PackRefusal> {
-  const { settings, skills: names = [], dryRun, offline, signal, onProgress, onRefused } = options;
-  const source = readTypedSource(options.source, settings);
-  if (isRefusal(source)) return source;
+  const { settings, dryRun, onRefused } = options;
+  const typed = readTypedSource(options.source, settings);
+  if (isRefusal(typed)) return typed;
   const install = async (root: OpenRoot): Promise<Installed> => {
-    const only = names.length === 0 ? undefined : names;
-    const stage = { settings, to: root.staging(), only, offline, signal, onProgress };
-    const staged = accepted(await stagePack(source, stage));
+    const { staged, source, names } = await stageNamed(typed, root, options);
+    const asked = { ...options, skills: names };
     const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
     const backgroundSync = dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
-    const { verdicts, targets } = await inspectAndChoose(staged, root, options);
-    const plan = planInstall({ ...staged, resolved }, root, { verdicts, options: { ...options, targets } });
+    const { verdicts, targets } = await inspectAndChoose(staged, root, asked);
+    const plan = planInstall({ ...staged, resolved }, root, { verdicts, options: { ...asked, targets } });
     const nothing = nothingToInstall(plan);
-    if (nothing === undefined) return await applyPlan(plan, root, { ...options, targets }, backgroundSync);
+    if (nothing === undefined) return await applyPlan(plan, root, { ...asked, targets }, backgroundSync);
     onRefused?.(plan);
     throw problemError(nothing);
   };
   return await inRoot(options, install, { create: true });
+}
+
+interface NamedSource {
+  readonly staged: StagedSource;
+  readonly source: PackSource;
+  readonly names: readonly string[];
+}
+
+/** A name that is not a skill of the source may be a plugin that its marketplace lists. Throws a refusal. */
+async function stageNamed(typed: PackSource, root: OpenRoot, options: InstallOptions): Promise<NamedSource> {
+  const { settings, skills: names = [], offline, signal, onProgress } = options;
+  const only = names.length === 0 ? undefined : names;
+  const stage = (source: PackSource): Promise<StagedSource | PackRefusal> =>
+    stagePack(source, { settings, to: root.staging(), only, withPlugins: true, offline, signal, onProgress });
+  const staged = accepted(await stage(typed));
+  const { skills, unusable, marketplaces: { lists = [], problem } = {} } = staged;
+  const found = [...skills, ...unusable];
+  const [name, ...others] = names.filter((one) => found.every((skill) => skill.name !== one && skill.folder !== one));
+  const isMarketplace = typed.type === 'folder' || typed.type === 'git';
+  const listed = lists.flatMap(({ plugins, renames }) => [...plugins.map((plugin) => plugin.name), ...renames.keys()]);
+  if (name === undefined || !isMarketplace || !listed.includes(name)) {
+    if (found.length === 0) throw onlyPlugins(options.source, listed);
+    if (name !== undefined && lists.length === 0) accepted(problem);
+    return { staged, source: typed, names };
+  }
+  if (others.length > 0 || names.length > 1)
+    throw refused('pack/unknown-skill', `${quoted(name)} is a plugin: install one plugin at a time`);
+  const source = { type: 'plugin', name, marketplace: typed } as const;
+  return { staged: accepted(await stage(source)), source, names: [] };
+}
+
+function noteElsewhere({ marketplaces }: StagedSource): readonly string[] {
+  const count = marketplaces === undefined ? 0 : listElsewhere(marketplaces).length;
+  const what = count === 1 ? 'a plugin in another repository' : `${String(count)} plugins in other repositories`;
+  return count === 0 ? [] : [`the marketplace lists ${what}; install one by its name`];
+}
+
+const MAX_NAMED = 20;
+
+function onlyPlugins(typed: string, names: readonly string[]): SkillError {
+  const more = names.length > MAX_NAMED ? ` and ${String(names.length - MAX_NAMED)} more` : '';
+  const listed = names.slice(0, MAX_NAMED).map((name) => quoted(name, 64));
+  return refused('pack/no-skill', `${quoted(typed, 200)} has no skills itself; it lists ${listed.join(', ')}${more}`, {
+    hint: 'name a plugin: skillwright install SOURCE PLUGIN',
+  });
 }
 
 /** The approximate number of files that are not installed yet. */
@@ -229,7 +274,7 @@ function planInstall(
     refused: [...verdicts.refused, ...blocked].toSorted(
       (a, b) => compareText(a.name, b.name) || compareText(a.folder, b.folder),
     ),
-    notes: [...verdicts.notes, ...edited],
+    notes: [...verdicts.notes, ...edited, ...(names.length === 0 ? noteElsewhere(staged) : [])],
     leftOut: staged.leftOut,
     places: targets.map((target) => planTarget(target, ready, context)),
     ...commonSigner(skills),

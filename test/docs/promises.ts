@@ -22,6 +22,10 @@ export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
       test: 'test/packs/sources/archive.system.test.ts: needs no network, and every other source says that it does',
     },
     {
+      sentence: 'is refused with `source/marketplace`; nothing is written, and other plugins still install',
+      test: 'test/packs/sources/marketplace.test.ts: is refused if it leads out, names this machine, has credentials or wrong types',
+    },
+    {
       sentence: 'and is never stored',
       test: 'test/packs/sources/url.system.test.ts: is sent to that host alone, not to where it sends on to, and is in no message',
     },

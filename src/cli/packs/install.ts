@@ -55,9 +55,9 @@ const flags = {
 } as const;
 
 export const command = definePackCommand({
-  usage: 'install SOURCE [SKILL...] [--agent ID] [--scope project|user] [--yes] | install --frozen',
+  usage: 'install SOURCE [SKILL...|PLUGIN] [--agent ID] [--scope project|user] [--yes] | install --frozen',
   details: [
-    'Installs skills from a folder, a .zip, .skill or .tar.gz, an https URL, a git repository (#ref, #ref:folder), npm:PACKAGE, or a site with /.well-known/agent-skills.',
+    'Installs skills from a folder, a .zip, .skill or .tar.gz, an https URL, a git repository (#ref, #ref:folder), npm:PACKAGE, or a site with /.well-known/agent-skills. PLUGIN is a plugin that a marketplace.json of the source lists.',
     'Each skill is validated and scanned by itself: ready, ready with warnings, or refused. What is ready is confirmed once, installed atomically and locked in skills.lock.json. The scan is triage: a clean scan proves nothing.',
     'At a terminal, the skills of a source and the detected agents are shown for selection unless you name skills or pass --yes.',
     'Exit code 3: a named skill or every skill was refused, or the plan was not confirmed.',
@@ -67,6 +67,7 @@ export const command = definePackCommand({
     ['skillwright install ./my-skills', 'install every skill of a folder'],
     ['skillwright install pack.zip pdf-forms', 'install one skill of a pack'],
     ['skillwright install ./my-skills -a claude-code,codex', 'install for two agents'],
+    ['skillwright install anthropics/skills document-skills', 'install the skills of a plugin of a marketplace'],
     ['skillwright install owner/repo#v2:skills/pdf', 'install a folder of a repository, at a tag'],
     [
       'skillwright install ./my-skills setup --accept encoded-payload',

@@ -94,7 +94,7 @@ async function ofSite(source: Extract<PackSource, { type: 'well-known' }>, stage
 }
 
 async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Listed> {
-  const staged = accepted(await stagePack(source, stage));
+  const staged = accepted(await stagePack(source, { ...stage, withPlugins: true }));
   const skills: AvailableSkill[] = [];
   for (const skill of staged.skills) {
     const { digest } = accepted(readStagedTree(skill));
@@ -103,6 +103,10 @@ async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Lis
     skills.push({ name: skill.name, description: head?.description ?? '', path: skill.folder, digest });
   }
   const leftOut = staged.unusable.map(({ folder, refusal }) => `${quoted(folder)}: ${refusal.message}`);
+  // `install SOURCE NAME` fetches the plugin; reading hundreds of repositories for a list would take hours.
+  const known = new Set(skills.map(({ name }) => name));
+  for (const { name, description } of staged.marketplaces?.lists.flatMap(({ plugins }) => plugins) ?? [])
+    if (!known.has(name) && isValidName(name)) skills.push({ name, description });
   return { skills, leftOut, revision: staged.resolved.revision };
 }
 

@@ -11,6 +11,7 @@ import { resolveTypedPath, stageFolder } from '../sources/folder.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import type { SiteIndex } from '../sources/well-known.ts';
 import { stageArchive } from '../sources/archive.ts';
+import { stagePlugin } from '../sources/plugin.ts';
 
 export interface StagePackOptions extends Omit<StageOptions, 'cwd' | 'home' | 'env' | 'limits' | 'network'> {
   readonly settings: PackSettings;
@@ -46,8 +47,16 @@ function isBareRepository(place: string): boolean {
  * The source as it is written into the lock. Relative paths are rewritten relative to the root, so that the lock has the same meaning in
  * every working directory and clone.
  */
-export function lockedSource(source: PackSource, { surroundings: { cwd }, root }: PackSettings): PackSource {
+export function lockedSource(source: PackSource, settings: PackSettings): PackSource {
+  if (source.type === 'plugin') {
+    const marketplace = lockedSource(source.marketplace, settings);
+    return marketplace.type === 'folder' ? { ...source, marketplace } : source;
+  }
   if (source.type !== 'folder' && source.type !== 'archive') return source;
+  const {
+    surroundings: { cwd },
+    root,
+  } = settings;
   if (path.isAbsolute(source.path) || source.path.startsWith('~')) return source;
   const below = path.relative(root, path.resolve(cwd, source.path)).split(path.sep).join('/');
   return { ...source, path: below.startsWith('..') ? below : `./${below}` };
@@ -117,9 +126,11 @@ function toStageContext(options: StageOptions): StageContext {
 async function stage(source: PackSource, context: StageContext): Promise<SourceContents> {
   if (source.type === 'folder') return await stageFolder(source, context);
   if (source.type === 'archive') return await stageArchive(source, context);
-  const isLocal = source.type === 'git' && source.url.startsWith('file:');
+  const from = source.type === 'plugin' ? source.marketplace : source;
+  const isLocal = from.type === 'folder' || (from.type === 'git' && from.url.startsWith('file:'));
   if (context.offline === true && !isLocal)
     throw refused('source/not-offline', `${quoted(sourceText(source), 200)} is not a local source`);
+  if (source.type === 'plugin') return await stagePlugin(source, context, stage);
   if (source.type === 'git') return await (await import('../sources/git.ts')).stageGit(source, context);
   if (source.type === 'npm') return await (await import('../sources/npm.ts')).stageNpm(source, context);
   const { stageSite, stageUrl } = await import('../sources/well-known.ts');

@@ -15,6 +15,7 @@ import {
 } from './skill-folders.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
+import { choosePluginSkills, hasPlugins, openFolderFiles } from './plugin-skills.ts';
 import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { StagedSkill } from './staged-skill.ts';
 import { copyManifest, noSkill } from './top-files.ts';
@@ -39,8 +40,9 @@ export async function stageFolder(
 ): Promise<SourceContents> {
   const { tree, limits, signal } = context;
   const root = resolveTypedPath(source.path, context);
-  const { folders, leftOut: notSearched } = findSkills(root);
-  if (folders.length === 0) throw noSkill(source.path, notSearched);
+  const read = openFolderFiles(root);
+  const { folders, leftOut: notSearched, marketplaces } = await choosePluginSkills(findSkills(root), context, read);
+  if (folders.length === 0 && !hasPlugins(marketplaces)) throw noSkill(source.path, notSearched);
   const leftOut = [...notSearched];
   let count = 0;
   /** Bytes that may still be kept for the inspection. */
@@ -95,7 +97,7 @@ export async function stageFolder(
     }
     context.onProgress?.({ step: 'copy', done: skills.length + unusable.length, total: folders.length });
   }
-  return { skills, unusable, leftOut, ...(folders[0] === '' ? {} : copyManifest(root, tree)) };
+  return { skills, unusable, leftOut, marketplaces, ...(folders[0] === '' ? {} : copyManifest(root, tree)) };
 }
 
 export function resolveTypedPath(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {

@@ -9,6 +9,7 @@ import { isSystemError, openAllowProxy, proxyFor, type networkGate } from '#plat
 import { findRefusal, refused } from '../problems.ts';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
+import { MAX_MANIFEST_BYTES, type ReadSourceFile } from './plugin-skills.ts';
 import { isLoopback } from './source-text.ts';
 
 /**
@@ -183,7 +184,7 @@ const NO_SUCH_REF =
 const NO_REPOSITORY = /repository .* not found|does not appear to be a git repository|Repository not found|404/i;
 
 /** Fetches a commit (default: the default branch) and returns its full id. Throws a refusal. */
-export async function fetchCommit(own: ScratchRepository, revision: string | undefined): Promise<string> {
+async function fetchCommit(own: ScratchRepository, revision: string | undefined): Promise<string> {
   const failure = await tryFetch(own, [`${revision ?? 'HEAD'}:${OURS}`]);
   if (failure === undefined) return await resolveCommit(own, OURS, revision);
   if (!NO_SUCH_REF.test(failure)) throw ofFailure(failure);
@@ -234,6 +235,26 @@ function ofFailure(errors: string): SkillError {
   return refused(code, `git: ${shownErrors(errors)}`);
 }
 
+/** Creates the repository, fetches a commit (default: of the default branch) and lists its files. Throws a refusal. */
+export async function fetchFiles(
+  own: ScratchRepository,
+  { ref, folder }: { readonly ref?: string; readonly folder?: string },
+): Promise<{ readonly revision: string; readonly files: readonly TreeFile[]; readonly read: ReadSourceFile }> {
+  await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
+  own.context.onProgress?.({ step: 'fetch' });
+  const revision = await fetchCommit(own, ref);
+  const files = await listTree(own, revision, folder);
+  const read: ReadSourceFile = async (file) => {
+    const found = files.find(({ path: at, kind }) => at === file && kind === 'file');
+    if (found === undefined) return undefined;
+    if (found.bytes > MAX_MANIFEST_BYTES)
+      throw refused('source/marketplace', `${file} has more than ${String(MAX_MANIFEST_BYTES)} bytes`, file);
+    const bytes = await mustGit(own, ['cat-file', 'blob', found.object]);
+    return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+  };
+  return { revision, files, read };
+}
+
 export interface TreeFile {
   readonly path: string;
   readonly kind: 'file' | 'link' | 'submodule';
@@ -249,7 +270,7 @@ const ENTRY = /^(\d{6}) (blob|commit|tree) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s;
 const NOTHING_THERE = /Not a valid object name|not a tree object|does not exist/i;
 
 /** Lists the files below `folder` in a commit, including links and submodules. Throws a refusal. */
-export async function listTree(
+async function listTree(
   own: ScratchRepository,
   commit: string,
   folder: string | undefined,

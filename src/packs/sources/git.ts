@@ -14,15 +14,8 @@ import {
 import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { isRef, sourceText } from './source-text.ts';
 import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
-import {
-  fetchCommit,
-  gitFailed,
-  mustGit,
-  runGit,
-  listTree,
-  type ScratchRepository,
-  type TreeFile,
-} from './git-repository.ts';
+import { fetchFiles, gitFailed, runGit, type ScratchRepository, type TreeFile } from './git-repository.ts';
+import { choosePluginSkills, hasPlugins } from './plugin-skills.ts';
 import { StagedSkill } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
@@ -37,23 +30,21 @@ export async function stageGit(
   if (ref !== undefined && !isRef(ref))
     throw refused('source/revision', `${quoted(ref)} is not a valid branch, tag or commit`);
   const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
-  await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
-  context.onProgress?.({ step: 'fetch' });
-  const revision = await fetchCommit(own, ref);
+  const { revision, files, read } = await fetchFiles(own, { ref, folder: source.folder });
   if (expect?.revision !== undefined && revision !== expect.revision)
     throw refused('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
-  const files = await listTree(own, revision, source.folder);
-  const found = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
-  const { folders } = found;
-  const leftOut = found.leftOut.map(leftOutLine);
-  if (folders.length === 0) throw noSkill(sourceText(source), leftOut);
+  const listed = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
+  const found = { folders: listed.folders, leftOut: listed.leftOut.map(leftOutLine) };
+  const { marketplaces, folders, ...chosen } = await choosePluginSkills(found, context, read);
+  const leftOut = [...chosen.leftOut];
+  if (folders.length === 0 && !hasPlugins(marketplaces)) throw noSkill(sourceText(source), leftOut);
   const written = await writeSkills(
     own,
     { files, folders, leftOut },
     path.posix.basename(source.folder ?? source.url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill',
   );
   await removeTree(own.folder);
-  return { ...written, leftOut, revision };
+  return { ...written, leftOut, revision, marketplaces };
 }
 
 interface ChosenFile extends TreeFile {

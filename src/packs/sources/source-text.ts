@@ -69,6 +69,8 @@ export function sourceText(source: PackSource): string {
       return `npm:${source.name}${source.range === undefined ? '' : `@${source.range}`}`;
     case 'well-known':
       return `well-known:${source.url}`;
+    case 'plugin':
+      return `plugin:${source.name}@${sourceText(source.marketplace)}`;
   }
 }
 
@@ -92,6 +94,8 @@ function readScheme(text: string, scheme: string, options: ReadSourceOptions): P
       return readFileAddress(text, options);
     case 'well-known':
       return readSiteAddress(rest, options);
+    case 'plugin':
+      return readPlugin(rest, options);
     case 'http':
     case 'https':
       return readAddress(text, options);
@@ -157,6 +161,19 @@ function readNpmPackage(text: string): PackSource | PackRefusal {
   if (name === '' || name.length > MAX_NAME || (range !== undefined && !(RANGE.test(range) && range.trim() === range)))
     return packRefusal('source/unknown', `${quoted(text, 200)} is not an npm package name with an optional version`);
   return { type: 'npm', name, range };
+}
+
+/** Plugin names are also those of other agents, which allow more than skills do. */
+const PLUGIN = /^([a-z0-9][\w.-]{0,127})@(.+)$/i;
+
+/** `NAME@SOURCE`, where the source has a marketplace.json. */
+function readPlugin(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
+  const [, name = '', rest = ''] = PLUGIN.exec(text) ?? [];
+  if (name === '') return packRefusal('source/unknown', `${quoted(`plugin:${text}`, 200)} is not plugin:NAME@SOURCE`);
+  const marketplace = readSource(rest, options);
+  if (marketplace.type === 'refused') return marketplace;
+  if (marketplace.type === 'folder' || marketplace.type === 'git') return { type: 'plugin', name, marketplace };
+  return packRefusal('source/unknown', `a marketplace is a folder or a git repository, not ${quoted(rest, 200)}`);
 }
 
 type AddressOptions = Pick<ReadSourceOptions, 'allowHttp'>;
@@ -283,6 +300,13 @@ export function insecure(subject: string): PackRefusal {
 
 export function isLoopback({ host }: HostAndPort): boolean {
   return host.isAddress ? readIpAddress(host.name)?.kind === 'loopback' : host.name === 'localhost';
+}
+
+/** Whether a web address names this machine. */
+export function isOnThisMachine(url: string): boolean {
+  const [, authority = ''] = /^(?:https?|git):\/\/([^/]*)/.exec(url) ?? [];
+  const host = readAuthority(authority, 443);
+  return host !== undefined && isLoopback(host);
 }
 
 function hasSecret(text: string): PackRefusal {

@@ -15,7 +15,13 @@ export type PackSource =
   /** `range`: a version, tag or range (default: `latest`). */
   | { readonly type: 'npm'; readonly name: string; readonly range?: string }
   /** A site with `/.well-known/agent-skills/index.json` or the older `/.well-known/skills/index.json`. */
-  | { readonly type: 'well-known'; readonly url: string };
+  | { readonly type: 'well-known'; readonly url: string }
+  /** A plugin that the `marketplace.json` of a folder or a repository lists. */
+  | {
+      readonly type: 'plugin';
+      readonly name: string;
+      readonly marketplace: Extract<PackSource, { type: 'folder' | 'git' }>;
+    };
 
 /** A source at the time it was staged: enough to get and verify the same bytes again. Contains no secrets. */
 export interface ResolvedSource {
@@ -83,12 +89,45 @@ export interface StagedSource {
   /** Absolute path of manifest.json, if the source has one. */
   readonly manifest?: string;
   readonly signature?: SourceSignature;
+  /** The lists of plugins in the source, with `withPlugins`. */
+  readonly marketplaces?: Marketplaces;
 }
 
 /** What a source gives when it is staged; `stageSource` adds the rest. */
 export type SourceContents = Pick<StagedSource, 'skills'> &
-  Partial<Pick<StagedSource, 'folder' | 'unusable' | 'leftOut' | 'manifest' | 'signature'>> &
+  Partial<Pick<StagedSource, 'folder' | 'unusable' | 'leftOut' | 'manifest' | 'signature' | 'marketplaces'>> &
   Pick<ResolvedSource, 'revision' | 'archive'>;
+
+export interface Marketplace {
+  /** Relative to the source. */
+  readonly file: string;
+  /** Entries that are objects with a name. The other fields are read when the plugin is wanted. */
+  readonly plugins: readonly ListedPlugin[];
+  /** Former names of plugins. */
+  readonly renames: ReadonlyMap<string, string>;
+  /** Folder of plugins whose source is a bare name. */
+  readonly pluginRoot?: string;
+}
+
+export interface ListedPlugin {
+  readonly name: string;
+  /** Untrusted text; empty if the entry has none. */
+  readonly description: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** What a plugin of a marketplace consists of. */
+export interface PluginChoice {
+  readonly name: string;
+  /** The folders that the marketplace lists, relative to the plugin; absent if the plugin decides. */
+  readonly skills?: readonly string[];
+}
+
+export interface Marketplaces {
+  readonly lists: readonly Marketplace[];
+  /** Why a list cannot be read; the others are used. */
+  readonly problem?: PackRefusal;
+}
 
 export interface EntryProblem {
   /** Relative to the archive. Untrusted. */
@@ -134,6 +173,8 @@ export interface StageOptions {
   /** Names of wanted skills. Some sources can skip the others. */
   readonly only?: readonly string[];
   readonly network?: SourceNetwork;
+  /** Also read which plugins the source lists; a source with plugins may have no skill. */
+  readonly withPlugins?: boolean;
 }
 
 /** Options with defaults filled in. */
@@ -142,4 +183,6 @@ export interface StageContext extends StageOptions {
   readonly network: SourceNetwork;
   /** Folder for the files of the source, inside `to`. Does not exist yet. */
   readonly tree: string;
+  /** The source is this plugin of a marketplace (default: all skills of the source). */
+  readonly plugin?: PluginChoice;
 }
