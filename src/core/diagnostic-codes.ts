@@ -8,6 +8,8 @@ export interface DiagnosticRule {
   readonly lenient: Severity;
   /** In lenient mode, a skill with this problem is left out of the index. */
   readonly excludes: boolean;
+  /** The specification has no such form, but it has its effect here: `check` reports it, strict loading, `install` and `pack` accept it. */
+  readonly isUnderstood: boolean;
   /** Describes the problem, for the documentation. */
   readonly about: string;
   /** Default hint, used if the reporting code has nothing more specific. */
@@ -17,17 +19,19 @@ export interface DiagnosticRule {
 type MakeRule = (about: string, hint: string) => DiagnosticRule;
 
 const kind =
-  (strict: Severity, lenient: Severity, excludes = false): MakeRule =>
-  (about, hint) => ({ strict, lenient, excludes, about, hint });
+  (strict: Severity, lenient: Severity, { excludes = false, isUnderstood = false } = {}): MakeRule =>
+  (about, hint) => ({ strict, lenient, excludes, isUnderstood, about, hint });
 
 /** A violation that excludes the skill in both modes. */
-const fatal = kind('error', 'error', true);
+const fatal = kind('error', 'error', { excludes: true });
 /** An error in the configuration; it excludes no skill. */
 const failing = kind('error', 'error');
 /** A violation of the specification that a loader can tolerate. */
 const breach = kind('error', 'warning');
 /** A violation that is too common to warn about while loading. */
 const quietBreach = kind('error', 'info');
+/** A violation that takes no effect away from the skill. */
+const understood = kind('error', 'info', { isUnderstood: true });
 /** Not a violation, but rarely intended. */
 const advice = kind('warning', 'warning');
 /** Fine for loading, worth fixing before publishing. */
@@ -119,11 +123,18 @@ export const DIAGNOSTIC_RULES = {
     'use only text, lists of text and one map of text',
   ),
 
-  // Most public skills have such a field, so it is only informational when loading.
-  'field/unknown': quietBreach('a field is not in the specification', 'move it under metadata:, or remove it'),
-  'field/extension': polish(
-    'a Skillwright field at the top level, which other validators reject',
-    'move it under metadata: to satisfy every validator',
+  'field/unknown': breach(
+    'a field is in no specification that is known here',
+    'fix its spelling, move it under metadata:, or remove it',
+  ),
+  // Most public skills have a field of the next two kinds, and it has its effect somewhere, so loading does not warn of it.
+  'field/other-agent': quietBreach(
+    'a top-level field that another agent defines; the specification has it under metadata',
+    'move it under metadata:, or keep it for that agent and check with --lenient',
+  ),
+  'field/extension': understood(
+    'a Skillwright field at the top level; the specification has it under metadata',
+    'move it under metadata:',
   ),
   'field/type': breach('a field has a value of the wrong type', `see the fields: ${docsPage('skill-format')}`),
   'field/unreadable-restriction': breach(
@@ -142,7 +153,7 @@ export const DIAGNOSTIC_RULES = {
   ),
   'name/too-long': breach('the name has more than 64 characters', 'shorten it'),
   'name/directory-mismatch': breach("the name differs from the folder's name", 'rename the folder or the skill'),
-  'description/missing': breach(
+  'description/missing': fatal(
     'the description is missing',
     'add description: with what the skill does and when to use it',
   ),
@@ -157,10 +168,8 @@ export const DIAGNOSTIC_RULES = {
     'other readers parse a metadata value as a number or a boolean',
     'put the value in quotes',
   ),
-  'allowed-tools/separator': polish(
-    'commas or list items separate the entries of allowed-tools',
-    'separate the entries with spaces',
-  ),
+  'allowed-tools/separator': polish('commas separate the entries of allowed-tools', 'separate the entries with spaces'),
+  'allowed-tools/list': understood('allowed-tools is a list', 'write the entries as text with spaces between them'),
   'allowed-tools/invalid': breach(
     'an entry of allowed-tools is not a tool pattern',
     'write entries such as Read or Bash(git:*)',

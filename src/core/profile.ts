@@ -46,7 +46,7 @@ export interface Profile {
    * folder (default: the one that changed last).
    */
   readonly sameNames?: 'first-path' | 'folder';
-  /** Diagnostics that keep their lenient severity in strict mode, because the system has no such rule (default: none). */
+  /** Diagnostics that keep their lenient severity in strict mode and leave no skill out, because the system has no such rule (default: none). */
   readonly tolerates?: readonly Diagnostic['code'][];
   /** Every write to the project is of high risk, so that `--yes` approves none (default: edits that git can undo are of low risk). */
   readonly writesAreHighRisk?: true;

@@ -68,9 +68,8 @@ async function targetsAt(place: string, options: CheckOptions, signal?: AbortSig
     nestedInSkills: true,
     signal,
   });
-  const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
-  const skills = index.all.map(({ dir, file }) => ({ dir, file }));
-  const diagnostics = index.diagnostics.filter(({ path: file }) => !readable.has(file));
+  const skills = withUndescribed(index).map(({ dir, file }) => ({ dir, file }));
+  const diagnostics = diagnosticsOfOthers(index, skills);
   // A named folder without skills is probably a mistake and must not pass.
   return skills.length + diagnostics.length > 0
     ? { skills, diagnostics }
@@ -98,13 +97,22 @@ function sourceTargets(index: SkillIndex, source: string): Targets {
   const roots = index.report.roots
     .filter((root) => root.source === source)
     .map((root) => withForwardSlashes(root.path));
-  const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
+  const isInSource = (file: string): boolean => roots.some((root) => file.startsWith(`${root}/`));
   return {
-    skills: index.all.filter((skill) => skill.source === source),
-    diagnostics: index.diagnostics.filter(
-      ({ path: file }) => !readable.has(file) && roots.some((root) => file.startsWith(`${root}/`)),
-    ),
+    skills: withUndescribed(index).filter((skill) => skill.source === source),
+    diagnostics: diagnosticsOfOthers(index, withUndescribed(index)).filter(({ path: file }) => isInSource(file)),
   };
+}
+
+/** What is left out for the description alone can be checked as a whole, and some descriptions repaired. */
+function withUndescribed({ all, undescribed }: SkillIndex): SkillIndex['all'] {
+  return undescribed.length === 0 ? all : [...all, ...undescribed];
+}
+
+/** Problems with files that are not checked themselves. */
+function diagnosticsOfOthers(index: SkillIndex, skills: readonly CheckTarget[]): readonly Diagnostic[] {
+  const checked = new Set(skills.map(({ dir, file }) => `${dir}/${file}`));
+  return index.diagnostics.filter(({ path: file }) => !checked.has(file));
 }
 
 interface FixedSkill extends ReturnType<typeof checkSkill> {

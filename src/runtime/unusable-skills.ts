@@ -7,7 +7,10 @@ export function usableSkills(
   snapshot: SkillIndex,
   { unusable = [], unlisted = [], rootIsNoSkill, sameNames: rule }: Profile,
 ): SkillIndex {
-  const refused = snapshot.diagnostics.filter(({ code }) => unusable.includes(code)).toReversed();
+  const known = new Set(snapshot.report.leftOut.map(({ path }) => path));
+  const refused = snapshot.diagnostics
+    .filter(({ code, path }) => unusable.includes(code) && !known.has(path))
+    .toReversed();
   // What lenient reading does instead follows a semicolon, and quotes nothing.
   const leftOut = refused.map(({ path, code, message }) => ({ path, code, message: message.replace(/; [^"]*$/, '') }));
   const roots = new Set(
@@ -20,7 +23,10 @@ export function usableSkills(
   const incomplete = new Set(leftOut.map(({ path: file }) => file).filter((file) => !broken.has(file)));
   return settleSameNames(without(snapshot, [...leftOut, ...own]), {
     rule,
-    unlisted: snapshot.all.filter(({ dir, file }) => incomplete.has(`${dir}/${file}`)),
+    unlisted: [
+      ...snapshot.all.filter(({ dir, file }) => incomplete.has(`${dir}/${file}`)),
+      ...(unlisted.includes('description/missing') ? snapshot.undescribed : []),
+    ],
   });
 }
 

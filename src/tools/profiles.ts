@@ -89,7 +89,11 @@ export const PROFILES = {
       'description/too-long',
       'compatibility/too-long',
       'field/unknown',
+      'field/other-agent',
       'field/extension',
+      'allowed-tools/list',
+      // Strict mode leaves the skill out all the same; lenient mode keeps it with an empty text.
+      'description/missing',
       'file/unusable',
       'frontmatter/bom',
       'text/control-characters',

@@ -26,10 +26,10 @@ export const BROKEN_SKILLS: Readonly<Record<string, BrokenSkill>> = {
     isListed: false,
     make: '---\nname: unterminated\ndescription: Never ends.\n',
   },
-  'no-description': { code: 'description/missing', isListed: true, make: head('no-description', 'license: MIT') },
+  'no-description': { code: 'description/missing', isListed: false, make: head('no-description', 'license: MIT') },
   'empty-description': {
     code: 'description/missing',
-    isListed: true,
+    isListed: false,
     make: head('empty-description', 'description:'),
   },
   'unclosed-quote': {

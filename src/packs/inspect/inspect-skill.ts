@@ -169,9 +169,11 @@ function formatRefusals(
   mode: Mode,
   { tolerates }: Tolerance,
 ): readonly PackRefusal[] {
-  // A loader takes a skill without a description; a pack without one is not complete.
+  // Some systems load a skill without a description; a pack without one is not complete in any.
   const errors = diagnostics.filter(
-    ({ severity, code }) => (severity === 'error' && !tolerates.includes(code)) || code === 'description/missing',
+    ({ severity, code }) =>
+      (severity === 'error' && !tolerates.includes(code) && !DIAGNOSTIC_RULES[code].isUnderstood) ||
+      code === 'description/missing',
   );
   const [first] = errors;
   if (first === undefined) return [];
@@ -179,7 +181,7 @@ function formatRefusals(
   const refusal = packRefusal('pack/format', `${printable(name)}: ${first.message} (${first.code})${more}`, first.path);
   if (errors.some(({ code }) => DIAGNOSTIC_RULES[code].excludes))
     return [{ ...refusal, hint: `SKILL.md cannot be loaded: ${first.hint}` }];
-  if (mode !== 'strict' || errors.some(({ code }) => code === 'description/missing')) return [refusal];
+  if (mode !== 'strict') return [refusal];
   const hint = `${refusal.hint}, or install with --set format.mode=lenient and without --strict`;
   return [{ ...refusal, hint, allow: WITHOUT_STRICT }];
 }

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, quoted, type Diagnostic } from '#core';
+import { compareText, DIAGNOSTIC_RULES, quoted, type Diagnostic } from '#core';
 import { accepted, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { buildPack, type BuildPackOptions, type BuiltPack, type PackProgress } from './build-pack.ts';
 import { checkSkill } from '#skills';
@@ -107,7 +107,7 @@ function strictly(dir: string, { check }: PackSettings): readonly Diagnostic[] {
     maxBodyLines: check.max_skill_body_lines,
     maxBodyCharacters: check.max_skill_body_characters,
   });
-  return diagnostics;
+  return diagnostics.filter(({ code }) => !DIAGNOSTIC_RULES[code].isUnderstood);
 }
 
 /** `<name>-<version>.zip` for one skill, `skills.zip` for several. */

@@ -12,6 +12,7 @@ import {
   type RestrictingField,
 } from './fields.ts';
 import { readMetadata } from './metadata.ts';
+import { moveUnderMetadata } from './move-field.ts';
 import { isUnsafeKey, locateInValue, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
 import { addDiagnostic, readScalarText, STRICTEST, type Report, type Edit } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
@@ -101,7 +102,7 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
     }
     if (exact === undefined) reportMisspelt(report, entry, field);
     else if (findHost(field) !== undefined) reportUnknown(report, entry);
-    else if (isExtension(field)) reportExtension(report, entry);
+    else if (isExtension(field)) reportExtension(report, map, entry);
     const entries = stated.get(field);
     if (entries === undefined) stated.set(field, [entry]);
     else {
@@ -136,11 +137,9 @@ function reportUnknown(report: Report, { key, keyStart }: MapEntry): void {
   }
   const host = findHost(key);
   addDiagnostic(report, {
-    code: 'field/unknown',
+    code: host === undefined ? 'field/unknown' : 'field/other-agent',
     at: keyStart,
-    message: `${quoted(key)} is not a field of the specification`,
-    hint:
-      host === undefined ? undefined : `${host} reads it; move it under metadata: for a skill that every host accepts`,
+    message: `${quoted(key)} is not a field of the specification${host === undefined ? '' : `; ${host} reads it`}`,
   });
 }
 
@@ -154,11 +153,12 @@ function reportMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, fie
   });
 }
 
-function reportExtension(report: Report, { key, keyStart }: MapEntry): void {
+function reportExtension(report: Report, map: MapNode, entry: MapEntry): void {
   addDiagnostic(report, {
     code: 'field/extension',
-    at: keyStart,
-    message: `${quoted(key)} is understood here, but is not in the specification`,
+    at: entry.keyStart,
+    message: `${quoted(entry.key)} is understood here, but is not in the specification`,
+    edit: moveUnderMetadata(report, map, entry),
   });
 }
 

@@ -123,7 +123,7 @@ interface ToolList {
 }
 
 /** `consequence` describes what happens to an invalid entry. */
-function readToolField(report: Report, { key, value }: MapEntry, consequence: string): ToolList | undefined {
+function readToolField(report: Report, { key, keyEnd, value }: MapEntry, consequence: string): ToolList | undefined {
   if (value === undefined) return { tools: [], isWhole: true };
   if (value.type === 'map') return closedField(report, key, value, 'tool patterns such as Read or Bash(git:*)');
   let isWhole = true;
@@ -137,7 +137,21 @@ function readToolField(report: Report, { key, value }: MapEntry, consequence: st
   };
   const entries =
     value.type === 'list' ? toolsOfList(report, key, value, onInvalid) : toolsOfText(report, key, value, onInvalid);
+  if (value.type === 'list' && key === 'allowed-tools')
+    reportList(report, value, keyEnd, isWhole ? entries : undefined);
   return { tools: [...new Set(entries)], isWhole };
+}
+
+function reportList(report: Report, list: ListNode, keyEnd: number, entries: readonly string[] | undefined): void {
+  const { text } = report;
+  const canReplace =
+    entries !== undefined && text.charAt(keyEnd) === ':' && !text.slice(keyEnd, list.end).includes('#');
+  addDiagnostic(report, {
+    code: 'allowed-tools/list',
+    at: list.start,
+    message: 'allowed-tools is a list, expected text with spaces between the entries',
+    edit: canReplace ? replacing({ start: keyEnd + 1, end: list.end }, ` ${writeYaml(entries.join(' '))}`) : undefined,
+  });
 }
 
 type OnInvalidTool = (entry: string, at: number) => void;
@@ -165,11 +179,6 @@ function reportSeparator(report: Report, key: string, node: ScalarNode, spaced: 
 }
 
 function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnInvalidTool): readonly string[] {
-  addDiagnostic(report, {
-    code: 'allowed-tools/separator',
-    at: list.start,
-    message: `${key}: the entries are a list, expected text with spaces between them`,
-  });
   const tools: string[] = [];
   for (const item of list.items) {
     // YAML parses `- Bash(git: *)` as a map; its source text is a tool pattern.

@@ -16,6 +16,8 @@ import type { ScanResult, ScannedSkill } from './scan-result.ts';
 /** The result of a scan in which each skill folder is either a candidate or excluded, and repeated folders are marked. */
 export interface Assembled {
   readonly candidates: readonly SkillCandidate[];
+  /** What is left out for the want of a description alone. */
+  readonly undescribed: readonly SkillCandidate[];
   readonly leftOut: readonly LeftOutSkill[];
   readonly diagnostics: readonly Diagnostic[];
   readonly roots: readonly RootReport[];
@@ -29,15 +31,23 @@ export interface AssembleOptions {
   readonly explain: boolean;
   /** Leaves out every skill with an error, not only those that cannot be read. */
   readonly omitInvalid: boolean;
+  /** Problems that leave no skill out unless `omitInvalid` does. */
+  readonly tolerated: readonly Diagnostic['code'][];
 }
 
 export function assemble(
   result: ScanResult,
   skills: readonly ScannedSkill[],
-  { mode, explain, omitInvalid }: AssembleOptions,
+  { mode, explain, omitInvalid, tolerated }: AssembleOptions,
 ): Assembled {
+  const isOmitted = ({ diagnostics: found }: ScannedSkill): boolean =>
+    found.some(({ code, severity }) => {
+      const { excludes, isUnderstood } = DIAGNOSTIC_RULES[code];
+      return severity === 'error' && ((omitInvalid && !isUnderstood) || (excludes && !tolerated.includes(code)));
+    });
   const { firsts, repeats } = result.mayRepeat ? firstOccurrences(skills) : { firsts: undefined, repeats: false };
   const candidates: SkillCandidate[] = [];
+  const undescribed: SkillCandidate[] = [];
   const leftOut = result.mayRepeat ? withoutRepeats(result.failed) : [...result.failed];
   const diagnostics = [
     ...result.diagnostics,
@@ -55,34 +65,32 @@ export function assemble(
     if (first !== undefined) {
       const { root, name, dir, group } = skill;
       const { head, file, digest, mtimeMs } = first;
-      if (head !== undefined && !(omitInvalid && first.diagnostics.some(isError)))
+      if (head !== undefined && !isOmitted(first))
         candidates.push({ head, root, name, dir, file, group, digest, mtimeMs, sameAs: first.dir });
       if (explain) explained.push({ path: dir, decision: 'repeated', reason: `the same folder as ${first.dir}` });
       continue;
     }
     for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
-    if (hasHead(skill) && !(omitInvalid && skill.diagnostics.some(isError))) {
+    if (hasHead(skill) && !isOmitted(skill)) {
       candidates.push(skill);
       counts.set(skill.root, (counts.get(skill.root) ?? 0) + 1);
       if (explain) explained.push({ path: skill.dir, decision: 'skill', reason: `contains ${skill.file}` });
     } else {
       const reason = leaveOut(skill);
       leftOut.push(reason);
+      if (hasHead(skill) && reason.code === 'description/missing') undescribed.push(skill);
       if (explain) explained.push({ path: skill.dir, decision: 'left-out', reason: reason.message });
     }
   }
   return {
     candidates,
+    undescribed,
     leftOut: leftOut.toSorted((a, b) => compareText(a.path, b.path)),
     diagnostics,
     roots: result.roots.map((root) => ({ ...root, skills: skillsIn(counts, root) })),
     explain: explained.toSorted((a, b) => compareText(a.path, b.path)),
     isReusable,
   };
-}
-
-function isError({ severity }: Diagnostic): boolean {
-  return severity === 'error';
 }
 
 function hasHead(skill: ScannedSkill): skill is ScannedSkill & { readonly head: SkillHead } {
@@ -153,7 +161,7 @@ function leaveOut({ dir, diagnostics, file }: ScannedSkill): LeftOutSkill {
   const path = `${dir}/${file}`;
   const cause =
     diagnostics.find(({ code }) => DIAGNOSTIC_RULES[code].excludes) ??
-    diagnostics.find(({ severity }) => severity === 'error');
+    diagnostics.find(({ code, severity }) => severity === 'error' && !DIAGNOSTIC_RULES[code].isUnderstood);
   if (cause === undefined) return { path, code: 'frontmatter/invalid-yaml', message: 'the frontmatter cannot be read' };
   // What lenient reading does instead follows a semicolon.
   return { path, code: cause.code, message: cause.message.split(';', 1)[0] ?? cause.message };

@@ -8,7 +8,7 @@ import type { KnownFile, KnownSkills } from './known-skills.ts';
  * Increase it whenever the same frontmatter may produce a different head or diagnostic, or the file layout changes:
  * a test in `test/skills/registry/cache.system.test.ts` fails otherwise.
  */
-export const CACHE_FORMAT = 9;
+export const CACHE_FORMAT = 10;
 
 /** The options that heads depend on; a cache written under others is ignored. */
 export interface CacheKey {
@@ -65,6 +65,7 @@ export interface DiagnosticsLine {
   readonly index: readonly Diagnostic[];
   /** Diagnostics of folders that the scan reached by a second path; the index reports them only under the first. */
   readonly repeated: readonly Diagnostic[];
+  readonly undescribed: readonly SkillEntry[];
 }
 
 /** Reads a cache file. A file that is missing, damaged or written under other options is reported as unusable. */
@@ -109,24 +110,31 @@ function parseHeader(line: string): Partial<CacheHeader> | undefined {
 function openContent([filesLine, diagnosticsLine, ...entryLines]: readonly Buffer[]): CacheLoad {
   const files: FilesLine = JSON.parse(String(filesLine));
   const entries = lazily(() => entryLines.flatMap((line) => parseEntries(line.toString())));
-  const diagnostics = lazily((): DiagnosticsLine => JSON.parse(String(diagnosticsLine)));
+  const diagnostics = lazily((): DiagnosticsLine => {
+    const line: DiagnosticsLine = JSON.parse(String(diagnosticsLine));
+    return { ...line, undescribed: line.undescribed.map(withPlainMeta) };
+  });
   return {
     type: 'loaded',
     known: openKnownSkills(files, entries, diagnostics),
-    index: files.index === undefined ? undefined : openIndex(files.index, entries, () => diagnostics().index),
+    index: files.index === undefined ? undefined : openIndex(files.index, entries, diagnostics),
   };
 }
 
 function parseEntries(line: string): readonly SkillEntry[] {
   const entries: SkillEntry[] = JSON.parse(line);
-  // `meta` has no prototype, so that no key can reach one.
-  return entries.map((entry) => ({ ...entry, meta: Object.assign(Object.create(null), entry.meta) }));
+  return entries.map(withPlainMeta);
+}
+
+/** `meta` has no prototype, so that no key can reach one. */
+function withPlainMeta(entry: SkillEntry): SkillEntry {
+  return { ...entry, meta: Object.assign(Object.create(null), entry.meta) };
 }
 
 function openIndex(
   { options, findings, shadowed, report }: NonNullable<FilesLine['index']>,
   entries: () => readonly SkillEntry[],
-  diagnostics: () => readonly Diagnostic[],
+  diagnostics: () => DiagnosticsLine,
 ): ReusableIndex {
   const skills = lazily(() => {
     const hidden = new Set(shadowed.map(({ dir }) => dir));
@@ -143,7 +151,10 @@ function openIndex(
         return entries();
       },
       get diagnostics() {
-        return diagnostics();
+        return diagnostics().index;
+      },
+      get undescribed() {
+        return diagnostics().undescribed;
       },
       shadowed,
       report: { ...report, ...facts, conflicts: shadowed },
@@ -165,7 +176,9 @@ function openKnownSkills(
     known.set(directory, byName);
     count += files.length;
   }
-  const entryByDir = lazily(() => new Map(entries().map((entry) => [entry.dir, entry])));
+  const entryByDir = lazily(
+    () => new Map([...entries(), ...diagnostics().undescribed].map((entry) => [entry.dir, entry])),
+  );
   const diagnosticsByPath = lazily(() => groupByPath([...diagnostics().index, ...diagnostics().repeated]));
   return {
     count,

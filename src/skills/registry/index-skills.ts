@@ -1,13 +1,13 @@
 import {
   compareDiagnostics,
   compareText,
-  isProjectSource,
   serverOfSource,
   type Diagnostic,
   type SkillEntry,
   type SkillHead,
   type SkillRoot,
 } from '#core';
+import { chooseState } from './visibility.ts';
 
 /** A skill that is hidden by another one with the same name; still addressable as `source/name` or `group/name`. */
 export interface ShadowedSkill {
@@ -99,6 +99,8 @@ export interface SkillIndex {
   /** `skills` and the shadowed entries, sorted by name without case, the winner of each name first. */
   readonly all: readonly SkillEntry[];
   readonly shadowed: readonly ShadowedSkill[];
+  /** Skills that are left out because they have no description, for systems that load them by the names of their folders. */
+  readonly undescribed: readonly SkillEntry[];
   readonly diagnostics: readonly Diagnostic[];
   readonly report: ScanReport;
   /** `sha256:` of the location, digest and state of every entry; equal on two machines with the same skills. */
@@ -112,6 +114,7 @@ type ScanFacts = Pick<ScanReport, 'roots' | 'leftOut' | 'directories' | 'bytesRe
 
 export interface IndexInput {
   readonly candidates: readonly SkillCandidate[];
+  readonly undescribed?: readonly SkillCandidate[];
   readonly diagnostics: readonly Diagnostic[];
   readonly facts: ScanFacts;
   readonly visibility?: Readonly<Record<string, SkillEntry['state']>>;
@@ -127,6 +130,7 @@ const HASHED_AT_ONCE = 4096;
 /** Builds the index from the result of a scan: the winner of each name, the shadowed skills, and the state of each entry. */
 export function indexSkills({
   candidates,
+  undescribed = [],
   diagnostics,
   facts,
   visibility = {},
@@ -140,6 +144,8 @@ export function indexSkills({
   const rules = visibilityRules(visibility);
   const projectRules = visibilityRules(projectVisibility);
 
+  const enter = (candidate: SkillCandidate): SkillEntry =>
+    toEntry(candidate, chooseState(candidate, rules.find(candidate), projectRules.find(candidate)));
   const all: SkillEntry[] = [];
   const skills: SkillEntry[] = [];
   const shadowed: ShadowedSkill[] = [];
@@ -152,8 +158,7 @@ export function indexSkills({
     const item = keyed[at];
     if (item === undefined) continue;
     const { candidate } = item;
-    const state = stateFor(candidate, rules.find(candidate), projectRules.find(candidate));
-    const entry = toEntry(candidate, resolveVisibility(candidate, state));
+    const entry = enter(candidate);
     all.push(entry);
     if (candidate.sameAs !== undefined) repeats += 1;
     if (winners[0]?.key !== item.key) winners = [];
@@ -174,6 +179,7 @@ export function indexSkills({
     skills: sortSkills(skills),
     all,
     shadowed,
+    undescribed: undescribed.map(enter),
     diagnostics: diagnostics.toSorted(compareDiagnostics),
     report: {
       ...facts,
@@ -316,31 +322,7 @@ function toEntry(
   return entry;
 }
 
-type Visibility = SkillEntry['state'];
 type Draft = { -readonly [Field in keyof SkillEntry]: SkillEntry[Field] };
-
-/** Least visible first. */
-const BY_VISIBILITY = [
-  'disabled',
-  'manual',
-  'name-only',
-  'auto',
-  'pinned',
-  'required',
-] as const satisfies readonly Visibility[];
-
-function stateFor({ root }: SkillCandidate, user: Visibility | undefined, project: Visibility | undefined): Visibility {
-  if (project === undefined) return user ?? 'auto';
-  const most = user ?? (isProjectSource(root.source) ? project : 'auto');
-  return BY_VISIBILITY.indexOf(project) < BY_VISIBILITY.indexOf(most) ? project : most;
-}
-
-/** A skill with `disable-model-invocation` is manual, unless the configuration requires or disables it. */
-function resolveVisibility({ head }: SkillCandidate, configured: SkillEntry['state']): SkillEntry['state'] {
-  if (!head.controls.disableModelInvocation || configured === 'required' || configured === 'disabled')
-    return configured;
-  return 'manual';
-}
 
 function hashedLine({ place, candidate: { name, file, digest } }: Keyed, { state }: SkillEntry): string {
   return `${place}${name}\0${file}\0${digest}\0${state}\n`;

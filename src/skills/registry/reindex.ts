@@ -46,11 +46,13 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
     mode,
     explain,
     omitInvalid: settings.omitInvalid ?? false,
+    tolerated: settings.tolerated ?? [],
   });
   const { durationMs: _, ...facts } = measure(state.cache);
   const elapsed = (): number => measure(state.cache).durationMs;
   const indexed = indexSkills({
     candidates: assembled.candidates,
+    undescribed: assembled.undescribed,
     diagnostics: assembled.diagnostics,
     facts: { ...facts, roots: assembled.roots, leftOut: assembled.leftOut, directories: result.directories },
     visibility,
@@ -167,5 +169,5 @@ function toFilesLine({ records, index, reuse }: CacheContent): FilesLine {
 function toDiagnosticsLine({ records, index }: CacheContent): DiagnosticsLine {
   const reported = new Set(index.diagnostics);
   const repeated = records.flatMap((record) => record.diagnostics).filter((diagnostic) => !reported.has(diagnostic));
-  return { index: index.diagnostics, repeated };
+  return { index: index.diagnostics, repeated, undescribed: index.undescribed };
 }

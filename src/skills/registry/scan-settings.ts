@@ -10,7 +10,7 @@ export interface ScanSettings {
   readonly blockAngleBrackets?: boolean;
   /** Leave out every skill with an error. In strict mode these are all skills that violate the specification. */
   readonly omitInvalid?: boolean;
-  /** Diagnostics that keep their lenient severity in strict mode. */
+  /** Diagnostics that keep their lenient severity in strict mode, and leave no skill out that has a name. */
   readonly tolerated?: readonly Diagnostic['code'][];
   /** The cache file (default: no cache). `cacheFileName` returns a suitable name. */
   readonly cacheFile?: string;

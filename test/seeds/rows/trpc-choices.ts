@@ -40,6 +40,12 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/skills/format/simple-head.test.ts: every field is text, just as written',
   },
   {
+    theirs: 'a skill without a description is in the overview',
+    ours: 'left out, and `list` gives the reason',
+    why: 'the guide of the Agent Skills specification for clients',
+    test: 'test/skills/registry/discover.test.ts: a skill without a description is left out, and takes its name from no other skill',
+  },
+  {
     theirs: 'documents that are links are followed out of the skill',
     ours: 'refused',
     why: 'a skill must not read the rest of the disk',

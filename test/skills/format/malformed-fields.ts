@@ -91,13 +91,41 @@ export const MALFORMED_FIELDS: readonly Malformed[] = [
   {
     title: 'a context that is not fork',
     text: withHead('context: anything'),
-    places: ['field/unknown@4:1', 'field/type@4:10'],
+    places: ['field/other-agent@4:1', 'field/type@4:10'],
     description: D,
   },
   {
     title: 'a list of tools',
     text: withHead('allowed-tools: [Read, Grep]'),
-    places: ['allowed-tools/separator@4:16'],
+    places: ['allowed-tools/list@4:16'],
+    description: D,
+    mends: ['allowed-tools/list'],
+  },
+  {
+    title: 'a list of tools over lines',
+    text: withHead('allowed-tools:', '- Read', '- "Bash(git: *)"'),
+    places: ['allowed-tools/list@5:3'],
+    description: D,
+    mends: ['allowed-tools/list'],
+  },
+  {
+    title: 'a field of ours',
+    text: withHead('version: 1.0', 'license: MIT'),
+    places: ['field/extension@4:1'],
+    description: D,
+    mends: ['field/extension'],
+  },
+  {
+    title: 'fields of ours before and after metadata',
+    text: withHead('version: "1.0"', 'license: MIT', 'metadata:', '  a: b', 'compatibility: x', 'author: me'),
+    places: ['field/extension@4:1', 'field/extension@9:1'],
+    description: D,
+    mends: ['field/extension'],
+  },
+  {
+    title: 'a restriction of ours, which other agents read at the top level',
+    text: withHead('disable-model-invocation: true'),
+    places: ['field/extension@4:1'],
     description: D,
   },
   {

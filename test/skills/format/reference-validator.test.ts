@@ -19,7 +19,6 @@ describe('the reference validator and we agree that', () => {
     ['a name and a description are enough', 'my-skill', named('my-skill')],
     ['license and metadata may be there', 'my-skill', named('my-skill', 'license: MIT', 'metadata:', '  author: Test')],
     ['allowed-tools may be there', 'my-skill', named('my-skill', 'allowed-tools: Bash(jq:*) Bash(git:*)')],
-    ['a list of tools may be there', 'my-skill', named('my-skill', 'allowed-tools: [Read, Grep]')],
     ['compatibility may be there', 'my-skill', named('my-skill', 'compatibility: Requires Python 3.11+')],
     [
       'an unquoted number under metadata is text',
@@ -59,6 +58,8 @@ describe('the reference validator and we agree that', () => {
     ['a name has no underscore', 'my_skill', named('my_skill'), ['name/invalid']],
     ['a name is its folder’s', 'wrong-name', named('correct-name'), ['name/directory-mismatch']],
     ['unknown fields are wrong', 'my-skill', named('my-skill', 'unknown_field: should not be here'), ['field/unknown']],
+    ['fields of other agents are wrong', 'my-skill', named('my-skill', 'argument-hint: x'), ['field/other-agent']],
+    ['fields of ours are wrong at the top level', 'my-skill', named('my-skill', 'version: 1.0.0'), ['field/extension']],
     [
       '550 characters are too many for compatibility',
       'my-skill',
@@ -148,6 +149,7 @@ describe('we are deliberately stricter than the reference in strict mode where',
       named('my-skill').replace('A test', 'A <b>test</b>'),
       ['text/angle-brackets'],
     ],
+    ['allowed-tools is a list', named('my-skill', 'allowed-tools:', '  - Read', '  - Grep'), ['allowed-tools/list']],
     ['a value under metadata is nested', named('my-skill', 'metadata:', '  a:', '    b: c'), ['metadata/not-text']],
     [
       'a fence has spaces after it',
@@ -163,14 +165,5 @@ describe('we are deliberately stricter than the reference in strict mode where',
     ],
   ])('%s', (_, text, codes) => {
     expect(errorsOf('my-skill', text)).toEqual(codes);
-  });
-});
-
-describe('we are deliberately laxer than the reference in strict mode where', () => {
-  it('a field of ours stands at the top level: a warning', () => {
-    const { diagnostics } = parseSkillMd(sourceOf(named('my-skill', 'version: 1.0.0'), { directory: 'my-skill' }), {
-      mode: 'strict',
-    });
-    expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([['field/extension', 'warning']]);
   });
 });

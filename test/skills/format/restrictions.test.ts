@@ -141,7 +141,7 @@ describe('fields that restrict', () => {
   it('an entry of disallowed-tools that is not a tool pattern forbids all tools, and is reported', () => {
     const { diagnostics } = read(fenced(...HEAD, 'disallowed-tools: 9lives'));
     expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
-      ['field/unknown', '"disallowed-tools" is not a field of the specification'],
+      ['field/other-agent', '"disallowed-tools" is not a field of the specification; Claude Code reads it'],
       ['allowed-tools/invalid', 'disallowed-tools: "9lives" is not a tool pattern; no tool may be used'],
     ]);
   });

@@ -52,9 +52,9 @@ describe('the head of a skill', () => {
 
   it('says which host reads a field that is not ours', () => {
     const { diagnostics } = read(fenced('name: pdf-forms', DESCRIPTION, 'model: opus', 'colour: red'));
-    expect(diagnostics.map(({ hint }) => hint)).toEqual([
-      'Claude Code reads it; move it under metadata: for a skill that every host accepts',
-      'move it under metadata:, or remove it',
+    expect(diagnostics.map(({ code, severity, message }) => [code, severity, message])).toEqual([
+      ['field/other-agent', 'info', '"model" is not a field of the specification; Claude Code reads it'],
+      ['field/unknown', 'warning', '"colour" is not a field of the specification'],
     ]);
   });
 

@@ -147,19 +147,43 @@ describe('what is found', () => {
     mkdirSync(path.join(root, 'folder', 'SKILL.md'), { recursive: true });
     symlinkSync('nowhere', path.join(root, 'gone'));
     const { skills, report, diagnostics } = await scan(root);
-    expect(skills.map(({ name }) => name)).toEqual(['good', 'repaired', 'silent']);
+    expect(skills.map(({ name }) => name)).toEqual(['good', 'repaired']);
     expect(report.leftOut.map(({ path: at, code }) => [path.relative(root, at), code])).toEqual([
       ['folder/SKILL.md', 'file/not-regular'],
       ['gone', 'file/broken-link'],
       ['plain/SKILL.md', 'frontmatter/missing'],
+      ['silent/SKILL.md', 'description/missing'],
     ]);
-    expect([report.found, report.valid]).toEqual([6, 3]);
-    expect(report.roots).toEqual([{ source: 'project', path: root, priority: 1, status: 'scanned', skills: 3 }]);
+    expect([report.found, report.valid]).toEqual([6, 2]);
+    expect(report.roots).toEqual([{ source: 'project', path: root, priority: 1, status: 'scanned', skills: 2 }]);
     for (const { path: at } of report.leftOut)
       expect(
         diagnostics.filter((diagnostic) => diagnostic.path === at && diagnostic.severity === 'error'),
       ).toHaveLength(1);
   });
+});
+
+verifies('FMT-5', 'a skill without a description is left out, and takes its name from no other skill', async () => {
+  const [project, user] = [scratch(), scratch()];
+  writeSkill(path.join(project, 'pdf'), { description: '' });
+  writeSkill(path.join(project, 'csv'));
+  writeSkill(path.join(user, 'pdf'));
+  const roots = rootsOf(['project', project], ['user', user]);
+  const cacheFile = path.join(scratch(), 'cache', 'x.cache');
+  for (const status of ['rebuilt', 'used', 'used'])
+    for (const mode of ['lenient', 'strict'] as const) {
+      const index = await buildIndex({ roots, mode, cacheFile: `${cacheFile}-${mode}` });
+      expect(index.report.cache.status).toBe(status);
+      expect(index.skills.map(({ name, source }) => [name, source])).toEqual([
+        ['csv', 'project'],
+        ['pdf', 'user'],
+      ]);
+      expect(index.shadowed).toEqual([]);
+      expect(index.undescribed.map(({ name, source }) => [name, source])).toEqual([['pdf', 'project']]);
+      expect(index.report.leftOut).toEqual([
+        { path: `${project}/pdf/SKILL.md`, code: 'description/missing', message: 'there is no description' },
+      ]);
+    }
 });
 
 describe('bounds', () => {
