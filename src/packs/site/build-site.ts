@@ -22,6 +22,7 @@ import { packName, packSkills, skillsToPack, type SkillToPack } from '../pack/pa
 import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { accepted, asRefusal, findRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
+import { DISCOVERY_SCHEMA } from '../sources/well-known.ts';
 import { scanSkill } from '#scan';
 import { acceptOptions, judgeFindings, readScanFiles } from '../inspect/scan-files.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
@@ -64,7 +65,6 @@ export interface PublishedSkill {
 /** Marks a folder as a site of ours, which may be replaced. */
 const MARKER = '.skillwright-site';
 const DISCOVERY = '.well-known/agent-skills';
-const DISCOVERY_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
 const MAX_SKILL_MD = 16 * 1024 * 1024;
 const MAX_REFUSALS = 20;
 

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { httpTarget, isSystemError, readGrant, requestGuarded, timerMs, writeAll } from '#platform';
 import { findRefusal, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
-import { insecure, isLoopback } from './source-text.ts';
+import { insecure, isLoopback, isOnThisMachine } from './source-text.ts';
 import { printable, quoted, sliceStart } from '#core';
 import type { StageContext, SourceNetwork } from './source.ts';
 
@@ -15,7 +15,11 @@ const TIMEOUT_MS = 300_000;
 /** Aborts a download that is silent for this long. */
 const SILENCE_MS = 30_000;
 
-export type Asking = Pick<StageContext, 'network' | 'env' | 'signal' | 'onProgress'> & { readonly maxBytes: number };
+export type Asking = Pick<StageContext, 'network' | 'env' | 'signal' | 'onProgress'> & {
+  readonly maxBytes: number;
+  /** The address that named this one (default: the user did): only one on this machine may name another on this machine. */
+  readonly namedBy?: string;
+};
 
 export interface Downloaded {
   readonly type: 'downloaded';
@@ -72,9 +76,10 @@ async function download(
 
 async function follow(
   first: HttpTarget,
-  { network, env }: Asking,
+  { network, env, namedBy }: Asking,
   stop: AbortSignal,
 ): Promise<IncomingMessage | PackRefusal> {
+  const isFromHere = isLoopback(first) && (namedBy === undefined || isOnThisMachine(namedBy));
   const get = (target: HttpTarget): Parameters<typeof requestGuarded>[0] => {
     // The hash is computed over the file, so it must not be compressed on the way.
     return { target, method: 'GET', headers: { 'accept-encoding': 'identity', ...authorizationFor(target, env) } };
@@ -87,7 +92,7 @@ async function follow(
     proxyFrom: env,
     grants: (target) => {
       // The user may name a loopback address; others must not redirect to one.
-      const mayBePrivate = network.allowPrivate === true || (isLoopback(first) && isLoopback(target));
+      const mayBePrivate = network.allowPrivate === true || (isFromHere && isLoopback(target));
       return [readGrant(`${mayBePrivate ? 'private://' : ''}${target.authority}`)];
     },
     unreached: ({ refusal, message }, { authority }) =>

@@ -4,7 +4,16 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { lookup } from 'node:dns/promises';
 
-import { printable, quoted, sliceStart, readAddress, readAuthority, type SkillError, type HostAndPort } from '#core';
+import {
+  printable,
+  quoted,
+  sliceStart,
+  readAddress,
+  readAuthority,
+  typedWord,
+  type SkillError,
+  type HostAndPort,
+} from '#core';
 import { isSystemError, openAllowProxy, proxyFor, type networkGate } from '#platform';
 import { findRefusal, refused } from '../problems.ts';
 import type { StageContext, PackSource } from './source.ts';
@@ -230,7 +239,15 @@ function noRevision(revision: string): SkillError {
   return refused('source/revision', `the repository has no branch, tag or commit ${quoted(revision)}`);
 }
 
+/** git reads no repository of another user, because its settings could start programs. */
+const OF_ANOTHER_USER = /dubious ownership in repository at '([^'\n]+)'/;
+
 function ofFailure(errors: string): SkillError {
+  const folder = OF_ANOTHER_USER.exec(errors)?.[1];
+  if (folder !== undefined)
+    return refused('source/refused', `git: ${quoted(folder, 200)} belongs to another user`, {
+      hint: `if you trust its owner: git config --global --add safe.directory ${typedWord(folder)}`,
+    });
   const code = NO_REPOSITORY.test(errors) ? 'source/missing' : 'source/failed';
   return refused(code, `git: ${shownErrors(errors)}`);
 }

@@ -259,7 +259,7 @@ function readRepository(address: string, options: AddressOptions): string | Pack
     return origin + path;
   }
   if (/^file:/i.test(address)) {
-    const path = /^file:\/\/(\/[^?#\s]+)$/i.exec(address)?.[1];
+    const path = /^file:(?:\/\/)?(\/(?!\/)[^?#\s]+)$/i.exec(address)?.[1];
     return path === undefined ? packRefusal('source/unknown', `${shown} is not file:///path`) : `file://${path}`;
   }
   if (/^ssh:/i.test(address)) {

@@ -109,11 +109,11 @@ async function downloadSkill(skill: SiteSkill, site: Site): Promise<SourceSkill>
 }
 
 async function downloadContent(url: string, sha256: string | undefined, site: Site): Promise<Buffer> {
-  const address = resolveAddress(url, site);
+  const address = sha256 === undefined ? resolveOnSite(url, site) : resolveAddress(url, site);
   site.budget.files -= 1;
   if (site.budget.files < 0) throw refused('archive/too-many', 'the skills of the site have too many files');
   const maxBytes = Math.min(MAX_SKILL_FILE_BYTES, site.budget.bytes);
-  const found = accepted(await downloadBytes(address, { ...site.context, maxBytes }));
+  const found = accepted(await downloadBytes(address, { ...site.context, maxBytes, namedBy: site.index.base }));
   site.budget.bytes -= found.bytes;
   if (sha256 !== undefined) mustBe(address, found.sha256, sha256);
   return found.content;
@@ -125,7 +125,7 @@ async function stagePackedSkill(skill: PromisedSkill, site: Site): Promise<Sourc
   const address = resolveAddress(skill.url, site);
   const file = path.join(to, `${skill.name}${archiveEnding(new URL(address).pathname)}`);
   const maxBytes = Math.min(limits.maxArchiveBytes, budget.bytes);
-  const downloaded = accepted(await downloadTo(address, file, { ...context, maxBytes }));
+  const downloaded = accepted(await downloadTo(address, file, { ...context, maxBytes, namedBy: site.index.base }));
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
   const extracted = accepted(await extractArchive(file, folder, context));
@@ -150,7 +150,7 @@ async function signatureFor(
 ): Promise<Pick<SourceSkill, 'signature'>> {
   if (signature === undefined) return {};
   const found = accepted(
-    await downloadBytes(resolveAddress(signature, site), {
+    await downloadBytes(resolveOnSite(signature, site), {
       ...site.context,
       maxBytes: MAX_SIGNATURE_BYTES,
     }),
@@ -158,19 +158,29 @@ async function signatureFor(
   return { signature: { of: 'archive', text: found.content.toString('utf8'), payload } };
 }
 
-/** Resolves an address of the index, which must be on the same site. */
+/** Resolves an address of the index. Another origin may serve the file, because the index has its digest. */
 function resolveAddress(url: string, { index }: Site): string {
   const isPlain = !/[\x00-\x20\x7f\\]/.test(url) && URL.canParse(url, index.base);
-  const resolved = isPlain ? new URL(url, index.base) : undefined;
-  if (resolved?.origin !== new URL(index.base).origin)
+  if (!isPlain)
+    throw refused('source/refused', `the index refers to ${quoted(url, 200)}, which is not a valid address`);
+  return new URL(url, index.base).href;
+}
+
+/** Resolves the address of a file without a digest in the index: only the site itself may serve it. */
+function resolveOnSite(url: string, site: Site): string {
+  const address = resolveAddress(url, site);
+  if (new URL(address).origin !== new URL(site.index.base).origin)
     throw refused('source/refused', `the index refers to ${quoted(url, 200)}, which is not on the site`);
-  return resolved.href;
+  return address;
 }
 
 function mustBe(address: string, found: string, promised: string): void {
   if (found !== promised)
     throw refused('source/digest', `${quoted(address, 200)} has sha256:${found}, the index has sha256:${promised}`);
 }
+
+/** Names the version of the index; one without it has the format before 0.2.0. */
+export const DISCOVERY_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
 
 /** Paths of the index, newest version first. The files of a skill are relative to it. */
 const INDEX_PATHS = ['/.well-known/agent-skills/', '/.well-known/skills/'] as const;
@@ -204,7 +214,13 @@ type SiteSkill = PromisedSkill | ListedSkill;
 /** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. Throws a refusal. */
 function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
   const value = parseJson(text);
-  const entries = isObject(value) ? value['skills'] : undefined;
+  const { $schema: schema, skills: entries } = isObject(value) ? value : {};
+  if (schema !== undefined && schema !== DISCOVERY_SCHEMA)
+    throw refused(
+      'source/failed',
+      `the index of the site has the $schema ${quoted(typeof schema === 'string' ? schema : JSON.stringify(schema), 200)}, expected ${DISCOVERY_SCHEMA}`,
+      { hint: 'a newer version of Skillwright may read it' },
+    );
   if (!Array.isArray(entries))
     throw refused('source/failed', 'the index of the site is not a JSON object with a "skills" list');
   if (entries.length > MAX_SKILLS)

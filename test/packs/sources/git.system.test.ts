@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,6 +10,7 @@ import type { StageOptions } from '../../../src/packs/sources/source.ts';
 import { gitEnvironment } from '../../../src/packs/sources/git-repository.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { needs } from '../../needs.ts';
 import { openPort } from '../../project/network/network-world.ts';
 import { harvest } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../skills/registry/support.ts';
@@ -217,6 +219,33 @@ describe('a repository that cannot be taken', () => {
       await outcome(url, { network: { git: '/no/such/git' } }),
       await outcome(`git+${repository({ 'README.md': 'x' }).url}`),
     ]).toEqual(['source/revision', 'source/missing', 'source/failed', 'pack/no-skill']);
+  });
+
+  test('is read from a bare repository on this machine, whole or a folder of it', async () => {
+    const repo = repository({ 'skills/a/SKILL.md': skillText('a'), 'more/b/SKILL.md': skillText('b') });
+    const bare = path.join(scratch(), 'x.git');
+    repo.git('clone', '--quiet', '--bare', '.', bare);
+    const found: unknown[] = [];
+    for (const source of [
+      `file://${bare}#:more`,
+      `file:${bare}#:more`,
+      `file://${bare}#main:skills`,
+      `git+file://${bare}#main`,
+    ])
+      found.push(Object.keys(Object(await outcome(source))));
+    expect(found).toEqual([['b'], ['b'], ['a'], ['b', 'a']]);
+  });
+
+  test('of another user is refused with what makes git read it', needs('root'), async () => {
+    const repo = repository({ 'SKILL.md': skillText('a') });
+    const bare = path.join(scratch(), 'x.git');
+    repo.git('clone', '--quiet', '--bare', '.', bare);
+    execFileSync('chown', ['-R', '65534:65534', bare]);
+    expect((await bring(`file://${bare}#:`)).result).toMatchObject({
+      code: 'source/refused',
+      message: `git: "${bare}" belongs to another user`,
+      hint: `if you trust its owner: git config --global --add safe.directory ${bare}`,
+    });
   });
 
   test('runs nothing: neither hooks, filters and settings of a repository, nor what an address or a ref could mean', async () => {

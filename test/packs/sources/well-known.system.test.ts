@@ -6,6 +6,7 @@ import { verifies } from '../../conformance/verifies.ts';
 import { openSite, type Site } from '../../project/network/network-world.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
+import { downloadBytes } from '../../../src/packs/sources/download.ts';
 import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const hash = (data: string | Buffer, encoding: 'hex' | 'base64' = 'hex'): string =>
@@ -22,7 +23,8 @@ async function siteWith(files: Readonly<Record<string, string | Buffer>>): Promi
 
 const INDEX = '/.well-known/agent-skills/index.json';
 const OLD_INDEX = '/.well-known/skills/index.json';
-const listOf = (...skills: readonly unknown[]): string => JSON.stringify({ $schema: 'x', skills });
+const SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
+const listOf = (...skills: readonly unknown[]): string => JSON.stringify({ $schema: SCHEMA, skills });
 
 describe('a site that lists its skills', () => {
   verifies('PACK-6', 'gives those whose bytes are the promised ones, whichever way the digest is spelled', async () => {
@@ -68,6 +70,66 @@ describe('a site that lists its skills', () => {
     });
     expect(await outcome(site.origin, { only: ['csv'] })).toEqual({ csv: ['SKILL.md', 'scripts/', 'scripts/x.py'] });
     expect(await outcome(site.origin, { only: ['other'] })).toBe('pack/unknown-skill');
+  });
+
+  verifies('PACK-6', 'may have its files on another origin, and only with the promised bytes', async () => {
+    const archive = readFileSync(packAs('csv.tgz', plantSource({ 'SKILL.md': skillText('csv') })));
+    const cdn = await siteWith({ '/v2/pdf.md': skillText('pdf'), '/v2/csv.tgz': archive, '/v2/bad.md': 'changed' });
+    const entry = (name: string, file: string, bytes: string | Buffer): object => ({
+      name,
+      type: file.endsWith('.md') ? 'skill-md' : 'archive',
+      description: 'd',
+      url: `${cdn.origin}/v2/${file}`,
+      digest: `sha256:${hash(bytes)}`,
+    });
+    const site = await siteWith({
+      [INDEX]: listOf(
+        entry('pdf', 'pdf.md', skillText('pdf')),
+        entry('csv', 'csv.tgz', archive),
+        entry('bad', 'bad.md', 'x'),
+      ),
+    });
+    const { result } = await bring(site.origin);
+    expect(result).toMatchObject({
+      skills: [{ name: 'pdf' }, { name: 'csv' }],
+      unusable: [{ name: 'bad', refusal: { code: 'source/digest' } }],
+    });
+    // A site elsewhere cannot send to this machine what only this machine can reach.
+    const resolve = async (): Promise<string[]> => ['127.0.0.1'];
+    const outside = { network: { allowHttp: true, resolve, allowPrivate: false } };
+    const named = await downloadBytes(`${cdn.origin}/v2/pdf.md`, {
+      env: {},
+      maxBytes: 1_000,
+      namedBy: 'https://skills.example/.well-known/agent-skills/',
+      ...outside,
+    });
+    expect(named).toMatchObject({
+      code: 'source/refused',
+      message: expect.stringContaining('is not a public address'),
+    });
+    expect(cdn.requests.map(({ line }) => line)).toEqual(['GET /v2/pdf.md', 'GET /v2/csv.tgz', 'GET /v2/bad.md']);
+  });
+
+  verifies('PACK-6', 'is read by the version that its $schema names, and refused where that is unknown', async () => {
+    const skills = [{ name: 'a', type: 'skill-md', url: '/a', digest: `sha256:${hash(skillText('a'))}`, later: 1 }];
+    const outcomes = [];
+    for (const $schema of [
+      SCHEMA,
+      undefined,
+      SCHEMA.replace('0.2.0', '0.3.0'),
+      'https://other.example/schema.json',
+      2,
+    ]) {
+      const site = await siteWith({ [INDEX]: JSON.stringify({ $schema, skills }), '/a': skillText('a') });
+      outcomes.push([await outcome(site.origin), site.requests.length]);
+    }
+    expect(outcomes).toEqual([
+      [{ a: ['SKILL.md'] }, 2],
+      [{ a: ['SKILL.md'] }, 2],
+      ['source/failed', 1],
+      ['source/failed', 1],
+      ['source/failed', 1],
+    ]);
   });
 
   test('may be of the older kind, with lists of files', async () => {
@@ -121,9 +183,26 @@ describe('a site that lists its skills', () => {
     ['source/digest', [{ name: 'a', type: 'skill-md', url: '/a', digest: 'md5:abc' }]],
     ['source/digest', [{ name: 'a', type: 'skill-md', url: '/a', digest: `sha256-${'A'.repeat(42)}` }]],
     ['source/failed', [{ name: 'a', type: 'program', url: '/a', digest: `sha256:${'0'.repeat(64)}` }]],
+    // The address of a file on another origin is asked for, and it must be a public one.
     [
       'source/refused',
-      [{ name: 'a', type: 'skill-md', url: 'https://other.example/a', digest: `sha256:${'0'.repeat(64)}` }],
+      [{ name: 'a', type: 'skill-md', url: 'https://10.0.0.1/a', digest: `sha256:${'0'.repeat(64)}` }],
+    ],
+    [
+      'source/refused',
+      [{ name: 'a', type: 'skill-md', url: 'http://cdn.example/a', digest: `sha256:${'0'.repeat(64)}` }],
+    ],
+    [
+      'source/refused',
+      [
+        {
+          name: 'a',
+          type: 'skill-md',
+          url: '/a',
+          digest: `sha256:${hash('x')}`,
+          signature: 'https://other.example/a.minisig',
+        },
+      ],
     ],
     [
       'source/refused',
