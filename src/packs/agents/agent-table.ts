@@ -1,15 +1,22 @@
 /**
- * The agents that read skills, as data: id, display name, the folder of a project, the folder of the user, and paths that exist where the
+ * The agents that read skills, as data: id, display name, the folder of a project, the folder of the user (empty: none), and paths that exist where the
  * agent is in use. `~` is the home folder; `${NAME:-path}` is an environment variable with its default; `*` is the first detection path.
- * A detection path without `~`, `$` or `/` at the start is relative to the project. An agent that reads `.agents/skills` has that folder here, so it needs no link.
+ * A detection path without `~`, `$` or `/` at the start is relative to the project; `package.json#NAME` is a dependency of the project. An agent that reads
+ * `.agents/skills` has that folder here, so it needs no link.
  */
 export interface Agent {
   /** As `--agent` takes it. */
   readonly id: string;
   readonly name: string;
   readonly project: string;
-  readonly user: string;
+  /** Absent: the agent reads skills of projects only. */
+  readonly user?: string;
+  /** Empty: used where it is named. */
   readonly detect: readonly string[];
+  /** Where the row comes from. */
+  readonly from: string;
+  /** When the row was last compared with it. */
+  readonly checked: string;
 }
 
 /** The folder that most agents read. Skills are installed here once. */
@@ -34,6 +41,7 @@ const ROWS: readonly Row[] = [
   ['codebuddy', 'CodeBuddy', '.codebuddy/skills', '~/.codebuddy/skills', '.codebuddy', '~/.codebuddy'],
   ['codemaker', 'Codemaker', '.codemaker/skills', '~/.codemaker/skills', '~/.codemaker'],
   ['codestudio', 'Code Studio', '.codestudio/skills', '~/.codestudio/skills', '~/.codestudio'],
+  ['codewhale', 'CodeWhale', '.agents/skills', '~/.agents/skills', '${CODEWHALE_HOME:-~/.codewhale}'],
   ['codex', 'Codex', '.agents/skills', '~/.agents/skills', '${CODEX_HOME:-~/.codex}', '/etc/codex'],
   ['command-code', 'Command Code', '.commandcode/skills', '~/.commandcode/skills', '~/.commandcode'],
   ['continue', 'Continue', '.continue/skills', '~/.continue/skills', '.continue', '~/.continue'],
@@ -44,6 +52,7 @@ const ROWS: readonly Row[] = [
   ['devin', 'Devin for Terminal', '.devin/skills', '*/skills', '${XDG_CONFIG_HOME:-~/.config}/devin'],
   ['dexto', 'Dexto', '.agents/skills', '~/.agents/skills', '~/.dexto'],
   ['droid', 'Droid', '.agents/skills', '~/.factory/skills', '~/.factory'],
+  ['eve', 'Eve', 'agent/skills', '', 'package.json#eve'],
   ['firebender', 'Firebender', '.agents/skills', '~/.firebender/skills', '~/.firebender'],
   ['forgecode', 'ForgeCode', '.forge/skills', '~/.forge/skills', '~/.forge'],
   ['fx', 'fx', '.agents/skills', '~/.agents/skills', '~/.fx'],
@@ -76,6 +85,7 @@ const ROWS: readonly Row[] = [
   ['pi', 'Pi', '.agents/skills', '~/.agents/skills', '~/.pi/agent'],
   ['pochi', 'Pochi', '.pochi/skills', '~/.pochi/skills', '~/.pochi'],
   ['posit-assistant', 'Posit Assistant', '.posit/assistant/skills', '*/skills', '~/.posit/assistant', '~/.positai'],
+  ['promptscript', 'PromptScript', '.agents/skills', '', '.promptscript', 'promptscript.yaml'],
   ['qoder', 'Qoder', '.qoder/skills', '~/.qoder/skills', '~/.qoder'],
   ['qoder-cn', 'Qoder CN', '.qoder/skills', '~/.qoder-cn/skills', '~/.qoder-cn'],
   ['qwen-code', 'Qwen Code', '.qwen/skills', '~/.qwen/skills', '~/.qwen'],
@@ -89,6 +99,7 @@ const ROWS: readonly Row[] = [
   ['tinycloud', 'Tinycloud', '.tinycloud/skills', '~/.tinycloud/skills', '~/.tinycloud'],
   ['trae', 'Trae', '.trae/skills', '~/.trae/skills', '~/.trae'],
   ['trae-cn', 'Trae CN', '.trae/skills', '~/.trae-cn/skills', '~/.trae-cn'],
+  ['universal', 'Agents that read .agents/skills', '.agents/skills', '${XDG_CONFIG_HOME:-~/.config}/agents/skills'],
   ['warp', 'Warp', '.agents/skills', '~/.agents/skills', '~/.warp'],
   ['windsurf', 'Windsurf', '.windsurf/skills', '~/.codeium/windsurf/skills', '~/.codeium/windsurf'],
   ['zcode', 'ZCode', '.zcode/skills', '~/.zcode/skills', '~/.zcode'],
@@ -98,9 +109,25 @@ const ROWS: readonly Row[] = [
 ];
 /* oxlint-enable no-template-curly-in-string */
 
+/** Where the rows come from that the next list does not name, and when they were compared with it. */
+const LIST = { from: 'the agents of `skills` 1.7.4', checked: '2026-11-19' };
+/** Pages of agents that read other folders than that list says, or that it does not have. */
+const OWN_PAGES: ReadonlyMap<string, string> = new Map([
+  ['codewhale', 'github.com/Hmbown/CodeWhale, docs/SKILLS.md'],
+  ['cursor', 'cursor.com/docs/skills'],
+  ['eve', 'vercel.com/kb/guide/how-to-add-eve-skills'],
+  ['gemini-cli', 'geminicli.com/docs/cli/using-agent-skills'],
+  ['github-copilot', 'docs.github.com, Adding agent skills for GitHub Copilot'],
+  ['goose', 'github.com/block/goose, using-skills.md'],
+  ['openclaw', 'docs.openclaw.ai/tools/skills'],
+  ['opencode', 'opencode.ai/docs/skills'],
+]);
+
 /** Sorted by id. */
 export const AGENTS: readonly Agent[] = ROWS.map(([id, name, project, user, ...detect]) => {
-  return { id, name, project, user: user.replace('*', () => detect[0] ?? ''), detect };
+  const from = OWN_PAGES.get(id) ?? LIST.from;
+  const agent = { id, name, project, detect, from, checked: LIST.checked };
+  return user === '' ? agent : { ...agent, user: user.replace('*', () => detect[0] ?? '') };
 });
 
 /** Where an agent reads the skills of a project; the shared folder for an unknown agent. */

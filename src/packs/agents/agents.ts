@@ -3,8 +3,8 @@ import path from 'node:path';
 import { readdirSync, readlinkSync } from 'node:fs';
 
 import { projectTop } from '#runtime';
-import type { Profile, Surroundings } from '#core';
-import { isPresent, namesIn, isDirectory, isSystemError, realPath } from '#platform';
+import { isObject, parseJson, type Profile, type Surroundings } from '#core';
+import { isPresent, namesIn, isDirectory, isSystemError, readTextFile, realPath } from '#platform';
 import { PROFILES } from '#tools/profiles';
 import { AGENTS, SHARED_FOLDER, type Agent } from './agent-table.ts';
 import { readLock, type LockFile } from '../lock/lock-file.ts';
@@ -32,11 +32,13 @@ function mayExist(place: string, names: ReadonlySet<string>): boolean {
   return names.size === 0 || first === '' || first.startsWith('$') || names.has(first);
 }
 
-/** The absolute folder in which an agent looks for skills. Undefined without a home folder. */
+/** The absolute folder in which an agent looks for skills. Undefined without a home folder, and for an agent that has none there. */
 export function agentFolder(agent: Agent, { scope, base, surroundings }: AgentBase): string | undefined {
   return scope === 'project'
     ? path.join(base, agent.project)
-    : expandFolder(agent.user, { ...surroundings, home: base });
+    : agent.user === undefined
+      ? undefined
+      : expandFolder(agent.user, { ...surroundings, home: base });
 }
 
 export interface DetectedAgent {
@@ -57,6 +59,12 @@ export function detectAgents(
     // A project that has the agent's folder is used with the agent. Folders without a dot have other uses.
     const hasOwn = project !== undefined && agent.project.startsWith('.') && agent.project !== SHARED_FOLDER;
     for (const trace of hasOwn ? [...agent.detect, ...agent.project.split('/', 1)] : agent.detect) {
+      const [file, dependency] = trace.split('#');
+      if (project !== undefined && file !== undefined && dependency !== undefined) {
+        const at = path.join(project, file);
+        if (inProject.has(file) && dependsOn(at, dependency)) detected.push({ agent, at });
+        continue;
+      }
       if (!mayExist(trace, trace.startsWith('~') ? inHome : inProject)) continue;
       const at = /^[~$/]/.test(trace) ? expandFolder(trace, { home, env }) : project && path.join(project, trace);
       if (at === undefined || at === '' || !isPresent(at)) continue;
@@ -65,6 +73,18 @@ export function detectAgents(
     }
   }
   return detected;
+}
+
+const MAX_MANIFEST_BYTES = 1024 * 1024;
+
+/** Whether a package.json names a package that the project needs to run or to be developed. */
+function dependsOn(manifest: string, name: string): boolean {
+  const read = readTextFile(manifest, MAX_MANIFEST_BYTES);
+  const value = read.type === 'read' ? parseJson(read.text) : undefined;
+  return ['dependencies', 'devDependencies'].some((key) => {
+    const found = isObject(value) ? value[key] : undefined;
+    return isObject(found) && Object.hasOwn(found, name);
+  });
 }
 
 /**
@@ -76,7 +96,10 @@ function knownFolders(): ReadonlySet<string> {
     SHARED_FOLDER,
     '.agent/skills',
     ...Object.values<Profile>(PROFILES).flatMap(({ installFolder }) => installFolder?.project ?? []),
-    ...AGENTS.flatMap(({ project, user }) => [project, (expandFolder(user, { home: '/', env: {} }) ?? '').slice(1)]),
+    ...AGENTS.flatMap(({ project, user }) => [
+      project,
+      ...(user === undefined ? [] : [(expandFolder(user, { home: '/', env: {} }) ?? '').slice(1)]),
+    ]),
   ]));
 }
 /** Built on first use, because `list` loads this file and does not need it. */
@@ -131,7 +154,7 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
   for (const base of bases) {
     const names = nameSet(base.base);
     for (const agent of AGENTS) {
-      const folder = mayExist(agent[base.scope], names) ? agentFolder(agent, base) : undefined;
+      const folder = mayExist(agent[base.scope] ?? '', names) ? agentFolder(agent, base) : undefined;
       if (folder !== undefined) named.set(folder, (named.get(folder) ?? new Set()).add(agent.id));
     }
   }

@@ -38,6 +38,10 @@ export function placeTargets(
   const targets = new Map<string, AgentTarget>();
   for (const agent of agents) {
     const folder = agentFolder(agent, base);
+    if (folder === undefined && agent.user === undefined)
+      return packRefusal('install/agent', `${agent.name} reads skills of projects only`, {
+        hint: 'install into a project, or leave this agent out',
+      });
     if (folder === undefined)
       return packRefusal('install/agent', `${agent.name} needs a home folder, which is not set`, {
         hint: 'set HOME, or leave this agent out',
@@ -95,7 +99,7 @@ export function folderInLock(root: string, folder: string): string {
 
 /** Targets in whose folders another installer already put one of the skills. */
 export function targetsInUse(names: readonly string[], options: TargetOptions): readonly AgentTarget[] {
-  const targets = placeTargets(AGENTS, [], options);
+  const targets = placeTargets(withFolder(AGENTS, options), [], options);
   if (isRefusal(targets)) return [];
   return targets.filter(({ folder, isRoot }) => !isRoot && names.some((name) => isPresent(path.join(folder, name))));
 }
@@ -169,18 +173,27 @@ export function findTargets(
   { root, surroundings }: TargetOptions,
   { agents = [], folders = [] }: TargetChoice,
 ): readonly AgentTarget[] | PackRefusal {
-  const chosen = agents.flatMap((id) => (id === ALL_AGENTS ? someAgents(usedAgents(surroundings)) : findAgent(id)));
+  const chosen = agents.flatMap((id) =>
+    id === ALL_AGENTS ? someAgents(usedAgents({ root, surroundings })) : findAgent(id),
+  );
   return placeTargets([...new Set(chosen)], folders, { root, surroundings });
 }
 
 /** The folders of the agents in use here. */
 export function detectedTargets({ root, surroundings }: TargetOptions): readonly AgentTarget[] {
-  const targets = placeTargets(usedAgents(surroundings), [], { root, surroundings });
+  const targets = placeTargets(usedAgents({ root, surroundings }), [], { root, surroundings });
   return isRefusal(targets) ? [] : targets;
 }
 
-function usedAgents(surroundings: Surroundings): readonly Agent[] {
-  return detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
+/** Those that read skills where the root is. */
+function usedAgents({ root, surroundings }: TargetOptions): readonly Agent[] {
+  const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
+  return withFolder(detected, { root, surroundings });
+}
+
+function withFolder(agents: readonly Agent[], { root, surroundings }: TargetOptions): readonly Agent[] {
+  const { scope } = findAgentBase(root, surroundings);
+  return agents.filter((agent) => agent[scope] !== undefined);
 }
 
 function someAgents(detected: readonly Agent[]): readonly Agent[] {

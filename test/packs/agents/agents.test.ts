@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { AGENTS } from '../../../src/packs/agents/agent-table.ts';
 import { agentFolder, baseOfRoot, detectAgents, isKnownFolder } from '../../../src/packs/agents/agents.ts';
-import { findTargets } from '../../../src/packs/agents/place-targets.ts';
+import { detectedTargets, findTargets } from '../../../src/packs/agents/place-targets.ts';
 import { scratch } from '../../skills/registry/support.ts';
 
 const byId = (id: string) => {
@@ -32,9 +32,14 @@ describe('the table of agents', () => {
     expect(agent.name.trim()).not.toBe('');
     expect(agent.project).toMatch(/^(?!\/)[\w.-]+(?:\/[\w.-]+)*\/skills$/);
     expect(agent.project).not.toContain('..');
-    expect(agent.user).toMatch(/^(?:~|\$\{[A-Z_]+:-~\/[\w./-]+\})(?:\/[\w.-]+)*\/skills$/);
-    expect(agent.detect.length).toBeGreaterThan(0);
-    for (const trace of agent.detect) expect(trace).toMatch(/^(?:~\/|\/|\$\{[A-Z_]+:-~\/[\w./-]+\}|[\w.])[\w./-]*$/);
+    if (agent.user !== undefined)
+      expect(agent.user).toMatch(/^(?:~|\$\{[A-Z_]+:-~\/[\w./-]+\})(?:\/[\w.-]+)*\/skills$/);
+    for (const trace of agent.detect)
+      expect(trace).toMatch(/^(?:~\/|\/|\$\{[A-Z_]+:-~\/[\w./-]+\}|[\w.])[\w./-]*(?:#[\w-]+)?$/);
+    expect([agent.from, agent.checked]).toEqual([
+      expect.stringMatching(/\w/),
+      expect.stringMatching(/^20\d\d-\d\d-\d\d$/),
+    ]);
   });
 });
 
@@ -71,6 +76,31 @@ describe('detectAgents', () => {
     ]);
   });
 
+  test('finds eve by a dependency of the project, and nothing by a package.json that cannot be read', () => {
+    const project = scratch();
+    const found = (manifest: string): readonly string[] => {
+      writeFileSync(path.join(project, 'package.json'), manifest);
+      return detectAgents({ home: undefined, env: {} }, project)
+        .filter(({ at }) => !at.startsWith('/etc'))
+        .map(({ agent }) => agent.id);
+    };
+    expect(found('{"dependencies": {"eve": "^1.0.0"}}')).toEqual(['eve']);
+    expect(found('{"devDependencies": {"eve": "1"}}')).toEqual(['eve']);
+    for (const manifest of ['{"dependencies": {"steve": "1"}}', '{"dependencies": ["eve"]}', '{', '[]', 'null'])
+      expect(found(manifest), manifest).toEqual([]);
+  });
+
+  test('finds promptscript and codewhale by their files', () => {
+    const world = scratch();
+    for (const folder of ['home/.codewhale', 'project/.promptscript'])
+      mkdirSync(path.join(world, folder), { recursive: true });
+    const found = detectAgents({ home: path.join(world, 'home'), env: {} }, path.join(world, 'project'));
+    expect(found.filter(({ at }) => at.startsWith(world)).map(({ agent }) => agent.id)).toEqual([
+      'codewhale',
+      'promptscript',
+    ]);
+  });
+
   test('finds nothing without a home folder and a project', () => {
     expect(detectAgents({ home: undefined, env: {} }, undefined).filter(({ at }) => !at.startsWith('/etc'))).toEqual(
       [],
@@ -93,6 +123,30 @@ describe('findTargets', () => {
     expect(find(['kode', 'adal', 'kode'], home)).toEqual(['kode', 'adal']);
     expect(find(['all', 'kode'], home)).toEqual(['adal', 'kode']);
     expect(find([], home)).toEqual([]);
+  });
+
+  test('an agent without a folder of the user takes skills of projects only, and universal is never detected', () => {
+    const project = scratch();
+    mkdirSync(path.join(project, '.git'));
+    const surroundings = { cwd: project, home: scratch(), env: {} };
+    const folders = (root: string): unknown => {
+      const targets = findTargets({ root, surroundings }, { agents: ['eve', 'universal'] });
+      return 'type' in targets
+        ? [targets.code, targets.message]
+        : targets.map(({ folder }) => path.relative(project, folder));
+    };
+    expect(folders(path.join(project, '.agents/skills'))).toEqual(['agent/skills', '.agents/skills']);
+    expect(folders(path.join(surroundings.home, '.agents/skills'))).toEqual([
+      'install/agent',
+      'Eve reads skills of projects only',
+    ]);
+    // A detected agent that has no folder there is passed over.
+    writeFileSync(path.join(project, 'package.json'), '{"dependencies": {"eve": "1"}}');
+    mkdirSync(path.join(surroundings.home, '.adal'));
+    const used = (root: string): readonly string[] =>
+      detectedTargets({ root, surroundings }).flatMap(({ agents }) => agents);
+    expect(used(path.join(project, '.agents/skills'))).toEqual(['adal', 'eve']);
+    expect(used(path.join(surroundings.home, '.agents/skills'))).toEqual(['adal']);
   });
 
   test('refuses an unknown id and suggests a known one', () => {
