@@ -209,6 +209,10 @@ export const DIAGNOSTIC_RULES = {
     'a SKILL.md is nested deeper than the scan goes',
     'move the skills up, or raise scan.max_depth',
   ),
+  'plugin/rejected': advice(
+    'a plugin.json breaks the Agent Plugins specification: nothing of the plugin is used',
+    'correct plugin.json as the message says',
+  ),
   'scan/too-many-directories': advice(
     'there are more folders than the scan visits',
     'use a narrower root, or raise scan.max_directories',

@@ -45,6 +45,8 @@ export interface SkillRoot {
   readonly priority: number;
   /** Whether the root was requested explicitly; then its absence is reported. */
   readonly explicit: boolean;
+  /** How many levels of folders are searched (default: `scan.max_depth`). */
+  readonly depth?: number;
 }
 
 /** The MCP server that a source stands for; undefined for folders. */

@@ -18,7 +18,7 @@ import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.ts';
 import { sourceVerdicts, type RefusedSkill, type SourceVerdicts } from './inspect/verdicts.ts';
 import { lockTime, type LockFile, type LockedSkill } from './lock/lock-file.ts';
-import type { PackSettings } from './pack-settings.ts';
+import { pluginSettings, type PackSettings } from './pack-settings.ts';
 import { accepted, isRefusal, refused, type PackRefusal } from './problems.ts';
 import type { CommitProgress } from './root/commit.ts';
 import { inRoot, type ChangeOutcome, type OpenRoot, type RootOptions } from './root/open-root.ts';
@@ -134,8 +134,9 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
   const { settings, dryRun, onRefused } = options;
   const typed = readTypedSource(options.source, settings);
   if (isRefusal(typed)) return typed;
-  const install = async (root: OpenRoot): Promise<Installed> => {
+  const install = async (root: OpenRoot): Promise<Installed | WholePlugin> => {
     const { staged, source, names } = await stageNamed(typed, root, options);
+    if (isWholePlugin(staged, names, options)) return { type: 'plugin', source: sourceText(source) };
     const asked = { ...options, skills: names };
     const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
     const backgroundSync = dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
@@ -146,7 +147,20 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
     onRefused?.(plan);
     throw problemError(nothing);
   };
-  return await inRoot(options, install, { create: true });
+  const done = await inRoot(options, install, { create: true });
+  if (isRefusal(done) || done.type === 'installed') return done;
+  return await installSkills({ ...options, source: done.source, skills: [], settings: pluginSettings(settings) });
+}
+
+interface WholePlugin {
+  readonly type: 'plugin';
+  readonly source: string;
+}
+
+/** An Agent Plugin is installed as a whole, unless the user names skills, agents or a root: those take skills. */
+function isWholePlugin({ isPlugin }: StagedSource, names: readonly string[], options: InstallOptions): boolean {
+  const { settings, targets = [], copy = false } = options;
+  return isPlugin === true && names.length === 0 && targets.length === 0 && !copy && settings.pluginRoot !== undefined;
 }
 
 interface NamedSource {

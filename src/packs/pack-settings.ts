@@ -35,6 +35,10 @@ type ScanPolicy = Exclude<ReturnType<typeof readScanPolicy>, Problem>;
 export interface PackSettings {
   readonly surroundings: Surroundings;
   readonly root: string;
+  /** What is installed into the root: skills, or Agent Plugins as a whole (default: skills). */
+  readonly unit?: 'plugin';
+  /** The root for Agent Plugins beside it; absent if the user chose the root. */
+  readonly pluginRoot?: string;
   /** Where the vocabulary keeps skills; the default folders if absent. */
   readonly installFolder?: Profile['installFolder'];
   readonly limits: ArchiveLimits;
@@ -65,9 +69,10 @@ export function packSettings(
   const { archive = {}, require_signed: requireSigned = false, scan_policy: policyFile } = config.install ?? {};
   const scanPolicy = policyFile === undefined ? undefined : readPolicyFile(policyFile, surroundings);
   if (scanPolicy !== undefined && isRefusal(scanPolicy)) return scanPolicy;
+  const root = installRoot(surroundings, config, installFolder, choice);
   return {
     surroundings,
-    root: installRoot(surroundings, config, installFolder, choice),
+    ...rootUnit(root, choice),
     installFolder,
     limits: {
       ...ARCHIVE_LIMITS,
@@ -90,6 +95,23 @@ export function packSettings(
     check: config.security ?? {},
     accepts: choice.accepts?.map(requireRule),
   };
+}
+
+/** The same rules for the root of Agent Plugins. */
+export function pluginSettings({ pluginRoot, ...settings }: PackSettings): PackSettings {
+  return pluginRoot === undefined ? settings : { ...settings, root: pluginRoot, unit: 'plugin' };
+}
+
+/** Plugins lie in `.agents/plugins`, beside `.agents/skills`. */
+function rootUnit(
+  root: string,
+  { root: chosen, scope }: RootChoice,
+): Pick<PackSettings, 'root' | 'unit' | 'pluginRoot'> {
+  if (root.endsWith(path.join('/', PLUGIN_FOLDER))) return { root, unit: 'plugin' };
+  if (chosen !== undefined || scope === 'shelf') return { root };
+  return root.endsWith(path.join('/', FOLDER)) || root.endsWith(path.join('/', OLDER_FOLDER))
+    ? { root, pluginRoot: path.join(path.dirname(path.dirname(root)), PLUGIN_FOLDER) }
+    : { root };
 }
 
 /** Throws for an id that no rule of the scan has. */
@@ -162,6 +184,7 @@ function readPolicyFile(file: string, { home, cwd }: Surroundings): ScanPolicy |
 
 /** Most clients read this folder. */
 const FOLDER = '.agents/skills';
+const PLUGIN_FOLDER = '.agents/plugins';
 /** The folder of older projects, used if it is the only one. */
 const OLDER_FOLDER = '.agent/skills';
 

@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError } from '#core';
-import { findFrontmatter } from '#skills';
-import { isInside, isSystemError, readTreeDigest, realPath, sha256 } from '#platform';
-import { openTrust, type SkillToTrust } from '#policy';
+import { findFrontmatter, openPlugin } from '#skills';
+import { isInside, isPresent, isSystemError, readTreeDigest, realPath, sha256 } from '#platform';
+import { openTrust } from '#policy';
 import { projectTop, type Runtime } from '#runtime';
 import type { LockedSkill } from './lock/lock-file.ts';
 import type { PackSettings } from './pack-settings.ts';
 import type { ArrivingSkill, BeforeCommit } from './root/commit.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
+
+type SkillToTrust = Parameters<ReturnType<typeof openTrust>['trustSkills']>[0][number];
 
 /**
  * Trusts confirmed skills of a project before they are moved into it, so that the consent survives a crash between the two. Trust that
@@ -75,7 +77,16 @@ export async function settleTrust(
     );
 }
 
-async function skillsToTrust({ from, folders, lock }: ArrivingSkill): Promise<readonly SkillToTrust[]> {
+async function skillsToTrust({ from, folders, lock }: Omit<ArrivingSkill, 'name'>): Promise<readonly SkillToTrust[]> {
+  const plugin = isPresent(path.join(from, SKILL_FILE_NAME)) ? undefined : openPlugin(from);
+  if (plugin !== undefined && typeof plugin !== 'string') {
+    // The skills are trusted one by one; its servers are not.
+    const below = plugin.skills.map((name) => path.join('skills', name));
+    const found = below.map((one) =>
+      skillsToTrust({ from: path.join(from, one), folders: folders.map((folder) => path.join(folder, one)), lock }),
+    );
+    return (await Promise.all(found)).flat();
+  }
   const read = await readTreeDigest(from);
   const head = headDigest(path.join(from, SKILL_FILE_NAME));
   if (read.type !== 'digest' || head === undefined) return [];

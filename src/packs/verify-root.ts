@@ -126,10 +126,14 @@ export async function verifyInstalled(options: VerifyInstalledOptions): Promise<
   return { root, skills: roots.flatMap((one) => one.skills), isIntact: roots.every((one) => one.isIntact) };
 }
 
+/** What makes a folder a skill, or a plugin in the root of plugins. */
+const UNIT_FILES = [SKILL_FILE_NAME, 'plugin.json'];
+
 function skillFoldersIn(root: string, isMeant: (name: string) => boolean): readonly string[] {
   if (!isDirectory(root)) return [];
   return namesIn(root).filter(
-    (name) => !name.startsWith('.') && isMeant(name) && isPresent(path.join(root, name, SKILL_FILE_NAME)),
+    (name) =>
+      !name.startsWith('.') && isMeant(name) && UNIT_FILES.some((file) => isPresent(path.join(root, name, file))),
   );
 }
 

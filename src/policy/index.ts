@@ -25,4 +25,4 @@ export { openApprovalFiles } from './approval/approval-files.ts';
 export { approvalLines, capabilityLine } from './approval-text.ts';
 
 // Which skills were trusted.
-export { openTrust, type SkillToTrust, type UntrustedVerdict } from './trust.ts';
+export { openTrust } from './trust.ts';

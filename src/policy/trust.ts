@@ -43,7 +43,7 @@ interface TrustedFolder {
 }
 
 /** A skill to trust, with the digests that the user confirmed. */
-export interface SkillToTrust {
+interface SkillToTrust {
   readonly dir: string;
   readonly digest: string;
   readonly head?: string;
@@ -263,7 +263,7 @@ function withoutFolder(
   };
 }
 
-export type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
+type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
 
 const REASON_TEXTS: Readonly<Record<UntrustedVerdict['reason'], string>> = {
   'no-home': 'is not trusted: there is no home folder to store trust in',

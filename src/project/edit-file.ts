@@ -9,7 +9,7 @@ import type { WritePreview } from './write-file.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export interface PlannedEdit {
+interface PlannedEdit {
   readonly write: OfType<Action, 'write_file'>;
   /** The file that the edit was computed from; nothing else may be replaced. */
   readonly preview: WritePreview;

@@ -13,5 +13,4 @@ export { projectText } from './project-text.ts';
 // Actions, with a copy of what a change replaces.
 export { performHostAction } from './perform-action.ts';
 export { previewWrite } from './write-file.ts';
-export type { PlannedEdit } from './edit-file.ts';
 export { deleteFile, keepReplaced } from './trash.ts';

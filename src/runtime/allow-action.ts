@@ -12,12 +12,14 @@ import {
   type SkillEntry,
 } from '#core';
 import { decide, type Policy } from '#policy';
-import type { PlannedEdit } from '#project';
+import type { planEdit as editPlanner } from '#project/edit-file';
 import type { PackageNeeds, Packages } from '#sandbox';
 import type { ActionContext } from './action-context.ts';
 import { askApproval, type Approval } from './ask-approval.ts';
 import { decideAction, type ActionDecision } from './decide-action.ts';
 import type { ActionTarget } from './find-target.ts';
+
+type PlannedEdit = Exclude<ReturnType<typeof editPlanner>, ActionProblem>;
 
 /** Packages in exact versions. */
 export type FoundPackages = Exclude<Awaited<ReturnType<Packages['find']>>, ActionProblem>;

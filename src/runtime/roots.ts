@@ -9,7 +9,8 @@ import {
   type SkillRoot,
   type Surroundings,
 } from '#core';
-import { isDirectory, isInside, isPresent, realPath } from '#platform';
+import { isDirectory, isInside, isPresent, namesIn, realPath } from '#platform';
+import { openPlugin } from '#skills';
 
 /** Conventional skill folders of a project and of the home folder, highest priority first. */
 const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;
@@ -82,14 +83,17 @@ export function defaultRoots({
   const ofVocabulary = directories.flatMap(inDirectory);
   const isNamed = documentRoot !== '' || configured.some(({ source }) => source === 'project');
   const only = isNamed ? undefined : (ofVocabulary.find((root) => isPresent(root.path)) ?? ofVocabulary[0]);
+  const rejected: Diagnostic[] = [];
   const found: RootCandidate[] = [
     ...(oneRoot === undefined || only === undefined ? [] : [only]),
     ...directories.flatMap((directory) => [
       ...(oneRoot === undefined ? inDirectory(directory) : []),
       ...(byConvention ? conventions('project', directory) : []),
+      ...(byConvention ? pluginRoots('project', directory, rejected) : []),
     ]),
     ...(isUsable(home) && userFolder !== undefined ? [{ source: 'user', path: path.join(home, userFolder) }] : []),
     ...(byConvention ? userFolders(home).map((folder) => ({ source: 'user', path: folder })) : []),
+    ...(byConvention && isUsable(home) ? pluginRoots('user', home, rejected) : []),
     ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
     ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),
     ...servers.map((root) => (typeof root === 'string' ? { source: 'mcp', path: root } : root)),
@@ -97,11 +101,11 @@ export function defaultRoots({
 
   const usualRoots = [...found, ...userFolders(home).map((folder) => ({ source: 'user', path: folder }))];
 
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics = rejected;
   const kept: Omit<SkillRoot, 'priority'>[] = [];
   const seen = new Set<string>();
   const locate = ({ path: written }: RootCandidate): string => realPath(path.resolve(cwd, expandHome(written, home)));
-  const keep = ({ source, path: written }: RootCandidate, origin: 'asked' | 'configured' | 'found'): void => {
+  const keep = ({ source, path: written, depth }: RootCandidate, origin: 'asked' | 'configured' | 'found'): void => {
     const isWritten = origin !== 'found';
     const absolute = path.resolve(cwd, isWritten ? expandHome(written, home) : written);
     if (isWritten && (written.includes('\0') || isUrlOrArchive(written, absolute))) {
@@ -115,7 +119,7 @@ export function defaultRoots({
     const usual = origin === 'configured' ? usualRoots.find((one) => locate(one) === real) : undefined;
     const name = source === 'config' ? (usual?.source ?? source) : source;
     // A usual folder that a configuration repeats may be missing until the first install.
-    kept.push({ source: name, path: absolute, explicit: isWritten && usual === undefined });
+    kept.push({ source: name, path: absolute, explicit: isWritten && usual === undefined, depth });
   };
   for (const root of asked) keep(root, 'asked');
   const foreign = [...configured, ...usualRoots].filter(({ source }) => !isProjectSource(source));
@@ -142,7 +146,13 @@ export function defaultRoots({
     if (!isOthers) keep(root, 'found');
   }
   return {
-    roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
+    roots: kept.map(({ source, path, explicit, depth }, place) => ({
+      source,
+      path,
+      priority: kept.length - place,
+      explicit,
+      ...(depth === undefined ? {} : { depth }),
+    })),
     diagnostics,
   };
 }
@@ -155,6 +165,46 @@ export function serverSkillsFolder(cacheDir: string, server: string): string {
 interface RootCandidate {
   readonly source: string;
   readonly path: string;
+  readonly depth?: number;
+}
+
+const PLUGINS = '.agents/plugins';
+
+/** The `skills` folders of Agent Plugins; their direct children are the skills. A plugin that is rejected is reported. */
+function pluginRoots(source: string, directory: string, rejected: Diagnostic[]): readonly RootCandidate[] {
+  return pluginsIn(directory, rejected).flatMap(({ dir, skills }) =>
+    skills.length === 0 ? [] : [{ source, path: path.join(dir, 'skills'), depth: 1 }],
+  );
+}
+
+type Plugin = Exclude<ReturnType<typeof openPlugin>, string | undefined>;
+
+function pluginsIn(directory: string, rejected: Diagnostic[] = []): readonly Plugin[] {
+  const folder = path.join(directory, PLUGINS);
+  if (!isDirectory(folder)) return [];
+  return namesIn(folder)
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) => {
+      const file = path.join(folder, name);
+      const plugin = isDirectory(file) ? openPlugin(file) : undefined;
+      if (typeof plugin !== 'string') return plugin ?? [];
+      const message = `the plugin ${quoted(name)} is not used: ${plugin}`;
+      rejected.push(diagnose({ code: 'plugin/rejected', path: file, message }, 'lenient'));
+      return [];
+    });
+}
+
+/** The Agent Plugins of the project and of the home folder, those of the project first. */
+export function findPlugins({
+  cwd,
+  home,
+}: Pick<Surroundings, 'cwd' | 'home'>): readonly (Plugin & { readonly source: 'project' | 'user' })[] {
+  const ofProject = projectDirectories(cwd, home).flatMap((directory) => pluginsIn(directory));
+  const ofUser = isUsable(home) ? pluginsIn(home) : [];
+  return [
+    ...ofProject.map((plugin) => ({ ...plugin, source: 'project' as const })),
+    ...ofUser.map((plugin) => ({ ...plugin, source: 'user' as const })),
+  ];
 }
 
 /** The folders in which the user keeps skills. */

@@ -1,7 +1,10 @@
 import { settleSameNames, type SkillIndex } from '#skills';
 import { isForModel, printable, typedWord, type SkillEntry } from '#core';
 import { isInside, realPath } from '#platform';
-import type { UntrustedVerdict } from '#policy';
+import type { openTrust } from '#policy';
+
+type TrustVerdict = ReturnType<ReturnType<typeof openTrust>['isTrusted']>;
+type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
 
 /** Decides which skills may be used at all (POL-5). */
 export interface SkillTrust {

@@ -34,3 +34,7 @@ export { listFiles, listSkillFiles } from './loader/files.ts';
 export { readResourceFile } from './loader/read-resource.ts';
 export { findScript } from './loader/script-path.ts';
 export { checkSkill, unusableFiles } from './loader/check-skill.ts';
+
+// Agent Plugins: folders with skills and MCP servers.
+export { readPluginManifest } from './plugin/plugin-manifest.ts';
+export { openPlugin } from './plugin/open-plugin.ts';

@@ -4,10 +4,12 @@ import path from 'node:path';
 import { countText, printable, shownText } from '#core';
 import { findLocked } from '#packs';
 import { fitText, padText, readTextFile, textWidth } from '#platform';
-import type { SkillToTrust } from '#policy';
+import type { openTrust } from '#policy';
 import type { reviewSkills } from '#runtime';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
+
+type SkillToTrust = Parameters<ReturnType<typeof openTrust>['trustSkills']>[0][number];
 
 /** Beyond this only names are shown; `skillwright trust --dry-run` shows all. */
 const MAX_SHOWN = 20;

@@ -11,6 +11,8 @@ import {
   CHANGE_FLAGS,
   changeOptions,
   definePackCommand,
+  hasLock,
+  lockedPlugins,
   progressText,
   refreshed,
   refuse,
@@ -199,7 +201,15 @@ async function report(
   // Also those that were there before, e.g. from a clone: the user confirmed the same bytes.
   const confirmed = plan.skills.filter(({ change }) => isConfirmed || change !== 'same').map(({ skill }) => skill);
   if (runtime !== undefined)
-    await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
+    await trustConfirmed(
+      invocation,
+      runtime,
+      new Map(
+        confirmed
+          .flatMap(({ plugin, ...skill }) => plugin?.skills ?? [skill])
+          .map(({ name, digest }) => [name, digest]),
+      ),
+    );
   const answer = {
     ok: !isMissing && unplaced.length === 0,
     done: isDone,
@@ -212,7 +222,8 @@ async function report(
     await trustHint(invocation, runtime, plan.root);
   const status = reportUnplaced(invocation, { unplaced, root: plan.root });
   const names = plan.skills.map(({ skill }) => skill.name);
-  if (isDone && options.json !== true) terminal.remark(agentSummary(settings, names, options.agent));
+  if (isDone && options.json !== true)
+    terminal.remark(agentSummary({ ...settings, root: plan.root }, names, options.agent));
   return isMissing ? EXIT.refused : status;
 }
 
@@ -221,18 +232,25 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   const targets = targetsFor(settings, { folders: options.to?.slice(1) });
   // The user did not confirm these skills: only the signature of a pinned key vouches for them.
   const isSigned = settings.requireSigned || options['require-signed'] === true;
-  const restored = await withProgress(invocation, (show) =>
-    restoreLock({
-      ...rootOptions(invocation, { ...settings, requireSigned: isSigned }),
-      targets,
-      existing: existingFor(options),
-      offline: options.offline === true,
-      dryRun: options['dry-run'] === true,
-      trust: isSigned,
-      onProgress: show,
-    }),
-  );
-  const done = accepted(restored);
+  const restore = async (at: PackSettings) =>
+    accepted(
+      await withProgress(invocation, (show) =>
+        restoreLock({
+          ...rootOptions(invocation, { ...at, requireSigned: isSigned }),
+          targets,
+          existing: existingFor(options),
+          offline: options.offline === true,
+          dryRun: options['dry-run'] === true,
+          trust: isSigned,
+          onProgress: show,
+        }),
+      ),
+    );
+  const plugins = options.to === undefined ? lockedPlugins(settings) : undefined;
+  const hasSkills = plugins === undefined || hasLock(settings.root);
+  const first = await restore(hasSkills ? settings : plugins);
+  const second = hasSkills && plugins !== undefined ? await restore(plugins) : undefined;
+  const done = second === undefined ? first : mergeRestored(first, second);
   const { root, brought, digests, same, linked, unplaced, kept, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
   if (runtime !== undefined && isSigned) await trustConfirmed(invocation, runtime, digests);
@@ -246,6 +264,21 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   const status = reportUnplaced(invocation, done);
   if (isDone) terminal.remark(agentSummary(settings, [...brought, ...same]));
   return status;
+}
+
+type Restored = Exclude<Awaited<ReturnType<typeof restoreLock>>, Problem>;
+
+/** The skills and the Agent Plugins of a project are restored together. */
+function mergeRestored(skills: Restored, plugins: Restored): Restored {
+  return {
+    ...skills,
+    brought: [...skills.brought, ...plugins.brought],
+    same: [...skills.same, ...plugins.same],
+    linked: [...skills.linked, ...plugins.linked],
+    unplaced: [...skills.unplaced, ...plugins.unplaced],
+    kept: [...skills.kept, ...plugins.kept],
+    digests: new Map([...skills.digests, ...plugins.digests]),
+  };
 }
 
 type ChooseSkills = NonNullable<Parameters<typeof installSkills>[0]['choose']>;

@@ -8,7 +8,7 @@ import { reportUnplaced } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
   changeOptions,
-  definePackCommand,
+  definePluginCommand,
   readingSettings,
   refreshed,
   refusalStatus,
@@ -25,7 +25,7 @@ const flags = {
   import: option('PATH', 'install the skills of a lock file of npx skills, or of a folder of openskills'),
 } as const;
 
-export const command = definePackCommand({
+export const command = definePluginCommand({
   usage: 'lock [--scope project|user] | lock --import PATH',
   details: [
     'Shows skills.lock.json of a root: every installed skill with version, source, revision and digest.',

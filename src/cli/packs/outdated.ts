@@ -3,10 +3,10 @@ import { accepted, findOutdated } from '#packs';
 import { toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openSkillAgents } from './agent-flags.ts';
-import { ROOT_FLAGS, definePackCommand, readingSettings, rootOptions, withProgress } from './pack-command.ts';
+import { ROOT_FLAGS, definePluginCommand, readingSettings, rootOptions, withProgress } from './pack-command.ts';
 import { padText } from '#platform';
 
-export const command = definePackCommand({
+export const command = definePluginCommand({
   usage: 'outdated [NAME...] [--scope project|user] [--offline]',
   details: [
     'Compares installed skills with their sources and changes nothing. A repository is fetched only if its commit changed; other sources are fetched into a temporary folder.',

@@ -1,7 +1,8 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import { accepted, isNotAllowed, packSettings, settleTrust, type PackSettings } from '#packs';
+import { accepted, isNotAllowed, listLocked, packSettings, settleTrust, type PackSettings } from '#packs';
+import { isPresent } from '#platform';
 import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
@@ -77,6 +78,50 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
       }
     },
   };
+}
+
+/**
+ * A command about installed skills that also serves installed Agent Plugins, which have a root of their own: names choose the root, and
+ * without names the command runs in both. JSON is about one root: the one of skills if it has a lock.
+ */
+export function definePluginCommand<const F extends Flags>(command: Command<F>): Command<F> {
+  return definePackCommand({
+    ...command,
+    async run(invocation) {
+      const statuses: number[] = [];
+      for (const one of await splitRoots(invocation)) statuses.push(await command.run({ ...invocation, ...one }));
+      return Math.max(...statuses);
+    },
+  });
+}
+
+async function splitRoots<I extends RootInvocation & { readonly positionals: readonly string[] }>(
+  invocation: I,
+): Promise<readonly Pick<I, 'flags' | 'positionals'>[]> {
+  const { flags, positionals, surroundings } = invocation;
+  const { config, profile } = await configFor(invocation);
+  const { root, pluginRoot } = accepted(packSettings(surroundings, config, { scope: flags.scope, profile }));
+  const isChosen = flags.to !== undefined && flags.to.length > 0;
+  if (isChosen || pluginRoot === undefined || !hasLock(pluginRoot)) return [invocation];
+  const plugins = { ...invocation, flags: { ...flags, to: pluginRoot } };
+  if (positionals.length === 0)
+    return !hasLock(root) ? [plugins] : flags.json === true ? [invocation] : [invocation, plugins];
+  const locked = await listLocked({ settings: { root: pluginRoot } });
+  const isPlugin = (name: string): boolean => locked.skills.some((one) => one.name === name);
+  const [some, others] = [positionals.filter(isPlugin), positionals.filter((name) => !isPlugin(name))];
+  return [
+    ...(others.length === 0 ? [] : [{ ...invocation, positionals: others }]),
+    ...(some.length === 0 ? [] : [{ ...plugins, positionals: some }]),
+  ];
+}
+
+/** The settings of the root of Agent Plugins, if any is installed. */
+export function lockedPlugins({ pluginRoot: root, ...settings }: PackSettings): PackSettings | undefined {
+  return root === undefined || !hasLock(root) ? undefined : { ...settings, root, unit: 'plugin' };
+}
+
+export function hasLock(root: string): boolean {
+  return isPresent(path.join(root, 'skills.lock.json'));
 }
 
 /** What every function that uses a root gets from the command line. */

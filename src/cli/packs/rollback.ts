@@ -5,14 +5,14 @@ import { EXIT } from '../exit.ts';
 import {
   CHANGE_FLAGS,
   changeOptions,
-  definePackCommand,
+  definePluginCommand,
   readingSettings,
   settingsFor,
   backupLine,
   reportChange,
 } from './pack-command.ts';
 
-export const command = definePackCommand({
+export const command = definePluginCommand({
   usage: 'rollback NAME [--id ID] [--yes] | rollback NAME --list',
   details:
     'Restores the previous version of an installed skill. The versions are swapped, so a second rollback undoes the first.',

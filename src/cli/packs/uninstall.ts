@@ -3,9 +3,9 @@ import { accepted, uninstallSkills } from '#packs';
 import { toggle } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { AGENT_FLAG, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, changeOptions, definePackCommand, settingsFor, reportChange } from './pack-command.ts';
+import { CHANGE_FLAGS, changeOptions, definePluginCommand, settingsFor, reportChange } from './pack-command.ts';
 
-export const command = definePackCommand({
+export const command = definePluginCommand({
   usage: 'uninstall NAME...|--all [--agent ID] [--purge] [--scope project|user] [--yes]',
   details: [
     'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted, those that were placed by hand only with --force. A skill that another installed skill requires stays.',

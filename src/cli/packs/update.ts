@@ -11,7 +11,7 @@ import {
   ACCEPT_FLAG,
   CHANGE_FLAGS,
   changeOptions,
-  definePackCommand,
+  definePluginCommand,
   refreshed,
   refusalStatus,
   settingsFor,
@@ -38,7 +38,7 @@ const flags = {
   'require-signed': toggle('accept only packs signed with a pinned key (see skillwright keys)'),
 } as const;
 
-export const command = definePackCommand({
+export const command = definePluginCommand({
   usage: 'update [NAME...] [--merge|--keep|--force] [--scope project|user] [--dry-run] [--yes]',
   details: [
     'Updates installed skills from their sources. Shows new capabilities, scan findings and every changed line, and asks for confirmation. Local changes of a skill are merged line by line: at a terminal after you confirm the result, otherwise only with --merge; --keep and --force treat them differently. Changes of the same lines are a conflict, which is shown and changes nothing. A skill that cannot be updated does not stop the others.',

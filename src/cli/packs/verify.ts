@@ -11,7 +11,7 @@ import { jsonText, plainJson } from '../json.ts';
 import {
   ACCEPT_FLAG,
   ROOT_FLAGS,
-  definePackCommand,
+  definePluginCommand,
   readingSettings,
   rootOptions,
   withProgress,
@@ -29,7 +29,7 @@ const flags = {
   }),
 } as const;
 
-export const command = definePackCommand({
+export const command = definePluginCommand({
   usage: 'verify [NAME...] [--scope project|user] | verify PACK [--signature]',
   details: [
     'Prints the digest of each skill of a root, compares it with skills.lock.json and lists every changed, missing and added file, and every broken link for an agent. Skills that were put there by hand are not in the lock; --json also gives the hash of each file. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing, except that it completes an interrupted change first.',

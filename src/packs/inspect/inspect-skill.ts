@@ -2,14 +2,15 @@
 import path from 'node:path';
 
 import { DIAGNOSTIC_RULES, isValidName, printable, quoted, type Diagnostic, type Mode } from '#core';
-import type { LockFile, LockedFile } from '../lock/lock-file.ts';
-import type { NameCheck } from './confusable-name.ts';
+import type { LockedFile } from '../lock/lock-file.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { readRequirements, type SkillRequirement } from '../requires/requires.ts';
-import type { SkillContents, SourceSignature, SourceSkill } from '../sources/source.ts';
+import type { SkillContents, SourceSignature, SourceSkill, StagedPlugin } from '../sources/source.ts';
 import { scanSkill, type PolicyResult } from '#scan';
 import { fingerprintFolder, presentFiles, type TreeLooks } from '../root/present-files.ts';
+import type { InspectOptions } from './inspect-options.ts';
+import { inspectPlugin, type PluginFacts } from './inspect-plugin.ts';
 import { acceptOptions, judgeFindings, readScanFiles, type ReviewedSkill } from './scan-files.ts';
 import { checkSkill } from '#skills';
 import type { PackSettings } from '../pack-settings.ts';
@@ -38,20 +39,10 @@ export interface InspectedSkill {
   readonly signedBy?: string;
   /** Notes for the user: similar names, unreadable requirements. */
   readonly notes: readonly string[];
+  /** For an Agent Plugin, which is installed as a whole: its skills. */
+  readonly plugin?: Pick<PluginFacts, 'skills'>;
   /** Reasons not to install it, most severe first. */
   readonly refusals: readonly PackRefusal[];
-}
-
-export interface InspectOptions {
-  readonly settings: PackSettings;
-  readonly mode: Mode;
-  /** Compares a name with the names in the root. */
-  readonly checkName: (name: string) => NameCheck;
-  /** The lock of the root, for what was accepted in the installed files. */
-  readonly lock?: LockFile;
-  /** Shared by the skills of one source. */
-  readonly known?: NonNullable<NonNullable<Parameters<typeof scanSkill>[1]>['known']>;
-  readonly signal?: AbortSignal;
 }
 
 /** Refuses only if the files cannot be read. */
@@ -59,6 +50,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const { settings, mode, checkName, signal } = options;
   const tree = readStagedTree(skill);
   if (isRefusal(tree)) return tree;
+  if (skill.plugin !== undefined) return inspectWhole({ ...skill, plugin: skill.plugin }, tree, options);
   const checked = checkSkill(skill.path, 'SKILL.md', {
     mode,
     directory: skill.name,
@@ -107,6 +99,41 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
       ...nameRefusals(skill, mode, settings),
       ...(looks.refusal === undefined ? [] : [looks.refusal]),
       ...formatRefusals(skill, diagnostics, mode, settings),
+      ...scanRefusals(reviewed, scan),
+    ],
+  };
+}
+
+/** An Agent Plugin has no description for models and no tools; its skills have. */
+function inspectWhole(
+  skill: SourceSkill & { readonly plugin: StagedPlugin },
+  tree: Pick<InspectedSkill, 'digest' | 'files' | 'looks'>,
+  options: InspectOptions,
+): InspectedSkill | PackRefusal {
+  const { name, folder, path: dir, plugin, signature } = skill;
+  const facts = inspectPlugin(skill, plugin, options);
+  if (isRefusal(facts)) return facts;
+  const reviewed = { name, digest: tree.digest, accepted: acceptedBefore(name, tree.digest, options) };
+  const scan = judgeFindings(facts.findings, reviewed, options.settings);
+  const looks = options.checkName(name);
+  return {
+    type: 'inspected',
+    name,
+    version: plugin.version,
+    description: plugin.description ?? '',
+    license: plugin.license,
+    folder,
+    path: dir,
+    ...tree,
+    diagnostics: facts.diagnostics,
+    scan,
+    requires: [],
+    signature,
+    notes: [...looks.notes, ...facts.notes],
+    plugin: { skills: facts.skills },
+    refusals: [
+      ...facts.refusals,
+      ...(looks.refusal === undefined ? [] : [looks.refusal]),
       ...scanRefusals(reviewed, scan),
     ],
   };

@@ -73,7 +73,8 @@ export function stagePack(source: PackSource, options: StagePackOptions): Promis
 
 function stageOptions({ settings, ...rest }: StagePackOptions) {
   const { cwd, home = cwd, env } = settings.surroundings;
-  return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network };
+  const wholePlugin = settings.unit === 'plugin';
+  return { ...rest, cwd, home, env, limits: settings.limits, network: settings.network, wholePlugin };
 }
 
 /** The current revision of a source; undefined if it is not known without staging the source. */

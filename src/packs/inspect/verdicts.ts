@@ -5,7 +5,8 @@ import { hasDrift, type Drift, type LockFile, type LockedSkill } from '../lock/l
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { resolveRequirements, type RequiringSkill } from '../requires/requires.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
-import { inspectSkill, readStagedTree, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
+import type { InspectOptions } from './inspect-options.ts';
+import { inspectSkill, readStagedTree, type InspectedSkill } from './inspect-skill.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { compareVersions } from '../compare-versions.ts';

@@ -200,7 +200,9 @@ function refuseRemove(handle: RootHandle, lock: LockFile, { name, to, force = fa
 
 function isSkillFolder(place: string): boolean {
   if (lstatSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
-  return lstatSync(path.join(place, 'SKILL.md'), { throwIfNoEntry: false })?.isFile() === true;
+  return ['SKILL.md', 'plugin.json'].some(
+    (file) => lstatSync(path.join(place, file), { throwIfNoEntry: false })?.isFile() === true,
+  );
 }
 
 function refuseRepeated({ name }: PlannedChange, seen: Map<string, string>): void {

@@ -6,7 +6,15 @@ import path from 'node:path';
 import { parentFolder, problemError, quoted } from '#core';
 import { OPEN_FLAGS, isDirectory, writeAll } from '#platform';
 import { isRefusal, refused, type PackRefusal } from '../problems.ts';
-import { SKILL_FILE_NAME, findSkillFolder, leftOutLine, skillName, startOfFile } from './skill-folders.ts';
+import { choosePluginSkills, openFolderFiles } from './plugin-skills.ts';
+import {
+  SKILL_FILE_NAME,
+  findSkillFolder,
+  leftOutLine,
+  readStagedPlugin,
+  skillName,
+  startOfFile,
+} from './skill-folders.ts';
 import { ARCHIVE_NAME } from './source-text.ts';
 import type { EntryProblem, PackSource, SourceContents, SourceSkill, StageContext } from './source.ts';
 import { findSkills, missingRefusal, resolveTypedPath, skillsInside } from './folder.ts';
@@ -60,20 +68,23 @@ export async function unpack(packed: ArchiveHere, context: StageContext): Promis
   if (isRefusal(extracted)) throw problemError(extracted.path === file ? namedAs(extracted, packed) : extracted);
   if (!isDirectory(tree)) throw noSkill(shown, extracted.leftOut);
   const folder = packed.hasTopFolder === true ? topFolder(tree) : tree;
-  const found = findSkills(folder);
+  const found = await choosePluginSkills(findSkills(folder), context, openFolderFiles(folder));
+  const { wholePlugin = false } = context;
   const top = folder === tree ? '' : `${path.basename(folder)}/`;
   const damage = attributeProblems(extracted.problems, { folders: new Set(found.folders), top });
   const leftOut = [
     ...extracted.leftOut,
     ...damage.leftOut,
     ...found.leftOut,
-    ...found.folders.flatMap((each) => skillsInside(folder, each)),
+    ...(wholePlugin ? [] : found.folders.flatMap((each) => skillsInside(folder, each))),
     ...foldersWithoutSkill(folder, [...found.folders, ...damage.refusals.keys()], found.leftOut),
   ];
   const meant = found.folders.filter((each) => isMeant(each) && !damage.refusals.has(each));
   const damaged = [...damage.refusals].filter(([each]) => isMeant(each));
   if (meant.length + damaged.length === 0) throw noSkill(shown, leftOut);
-  const skills = await Promise.all(meant.map((each) => skillAt(folder, each, fallbackName)));
+  const skills = wholePlugin
+    ? [{ folder: '', path: folder, ...readStagedPlugin(folder) }]
+    : await Promise.all(meant.map((each) => skillAt(folder, each, fallbackName)));
   const unusable = await Promise.all(
     damaged.map(async ([each, refusal]) => ({
       folder: each,
@@ -84,7 +95,8 @@ export async function unpack(packed: ArchiveHere, context: StageContext): Promis
     })),
   );
   const signature = text === undefined ? undefined : ({ of: 'archive', text, payload: file } as const);
-  const contents = { folder, skills, unusable, leftOut, signature, archive };
+  const { isPlugin, marketplaces } = found;
+  const contents = { folder, skills, unusable, leftOut, signature, archive, isPlugin, marketplaces };
   return meant[0] === '' ? contents : { ...contents, ...copyManifest(folder, folder, signature) };
 }
 

@@ -40,8 +40,9 @@ export async function stageFolder(
 ): Promise<SourceContents> {
   const { tree, limits, signal } = context;
   const root = resolveTypedPath(source.path, context);
-  const read = openFolderFiles(root);
-  const { folders, leftOut: notSearched, marketplaces } = await choosePluginSkills(findSkills(root), context, read);
+  const at = openFolderFiles(root);
+  const chosen = await choosePluginSkills(findSkills(root), context, at);
+  const { folders, leftOut: notSearched, marketplaces, isPlugin } = chosen;
   if (folders.length === 0 && !hasPlugins(marketplaces)) throw noSkill(source.path, notSearched);
   const leftOut = [...notSearched];
   let count = 0;
@@ -63,7 +64,7 @@ export async function stageFolder(
       if (entry.type === 'folder') skill.folder(entry.path);
       else if (entry.type === 'file') {
         names.see(entry);
-        if (entry.path.endsWith(`/${SKILL_FILE_NAME}`))
+        if (entry.path.endsWith(`/${SKILL_FILE_NAME}`) && context.wholePlugin !== true)
           leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
         copyFile(entry, skill, limits);
       } else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
@@ -83,6 +84,7 @@ export async function stageFolder(
       limits,
       room: Math.min(MAX_KEPT_OF_SKILL, room),
       isInOrder: true,
+      wholePlugin: context.wholePlugin,
     });
     try {
       const unread = await orRefusal(() => copyFiles(folder, skill));
@@ -97,7 +99,7 @@ export async function stageFolder(
     }
     context.onProgress?.({ step: 'copy', done: skills.length + unusable.length, total: folders.length });
   }
-  return { skills, unusable, leftOut, marketplaces, ...(folders[0] === '' ? {} : copyManifest(root, tree)) };
+  return { skills, unusable, leftOut, marketplaces, isPlugin, ...(folders[0] === '' ? {} : copyManifest(root, tree)) };
 }
 
 export function resolveTypedPath(typed: string, { cwd, home }: Pick<StageContext, 'cwd' | 'home'>): string {

@@ -18,7 +18,7 @@ import { isSystemError, openAllowProxy, proxyFor, type networkGate } from '#plat
 import { findRefusal, refused } from '../problems.ts';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
-import { MAX_MANIFEST_BYTES, type ReadSourceFile } from './plugin-skills.ts';
+import { MAX_MANIFEST_BYTES, codeFor, type SourceFiles } from './plugin-skills.ts';
 import { isLoopback } from './source-text.ts';
 
 /**
@@ -252,24 +252,28 @@ function ofFailure(errors: string): SkillError {
   return refused(code, `git: ${shownErrors(errors)}`);
 }
 
+const PLUGIN_SKILL = /^skills\/([^/]+)\/SKILL\.md$/;
+
 /** Creates the repository, fetches a commit (default: of the default branch) and lists its files. Throws a refusal. */
 export async function fetchFiles(
   own: ScratchRepository,
   { ref, folder }: { readonly ref?: string; readonly folder?: string },
-): Promise<{ readonly revision: string; readonly files: readonly TreeFile[]; readonly read: ReadSourceFile }> {
+): Promise<{ readonly revision: string; readonly files: readonly TreeFile[]; readonly at: SourceFiles }> {
   await mustGit(own, ['init', '--quiet', '--bare', '--template=', '--', own.folder]);
   own.context.onProgress?.({ step: 'fetch' });
   const revision = await fetchCommit(own, ref);
   const files = await listTree(own, revision, folder);
-  const read: ReadSourceFile = async (file) => {
+  const read: SourceFiles['read'] = async (file) => {
     const found = files.find(({ path: at, kind }) => at === file && kind === 'file');
     if (found === undefined) return undefined;
     if (found.bytes > MAX_MANIFEST_BYTES)
-      throw refused('source/marketplace', `${file} has more than ${String(MAX_MANIFEST_BYTES)} bytes`, file);
+      throw refused(codeFor(file), `${file} has more than ${String(MAX_MANIFEST_BYTES)} bytes`, file);
     const bytes = await mustGit(own, ['cat-file', 'blob', found.object]);
     return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
   };
-  return { revision, files, read };
+  const pluginSkills = (): readonly string[] =>
+    files.flatMap(({ path: at, kind }) => (kind === 'file' ? (PLUGIN_SKILL.exec(at)?.[1] ?? []) : []));
+  return { revision, files, at: { read, pluginSkills } };
 }
 
 export interface TreeFile {

@@ -30,12 +30,12 @@ export async function stageGit(
   if (ref !== undefined && !isRef(ref))
     throw refused('source/revision', `${quoted(ref)} is not a valid branch, tag or commit`);
   const own: ScratchRepository = { folder: path.join(context.to, 'repository'), url: source.url, context };
-  const { revision, files, read } = await fetchFiles(own, { ref, folder: source.folder });
+  const { revision, files, at } = await fetchFiles(own, { ref, folder: source.folder });
   if (expect?.revision !== undefined && revision !== expect.revision)
     throw refused('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
   const listed = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
   const found = { folders: listed.folders, leftOut: listed.leftOut.map(leftOutLine) };
-  const { marketplaces, folders, ...chosen } = await choosePluginSkills(found, context, read);
+  const { marketplaces, isPlugin, folders, ...chosen } = await choosePluginSkills(found, context, at);
   const leftOut = [...chosen.leftOut];
   if (folders.length === 0 && !hasPlugins(marketplaces)) throw noSkill(sourceText(source), leftOut);
   const written = await writeSkills(
@@ -44,7 +44,7 @@ export async function stageGit(
     path.posix.basename(source.folder ?? source.url.replace(/\.git$/, '').replaceAll(':', '/')) || 'skill',
   );
   await removeTree(own.folder);
-  return { ...written, leftOut, revision, marketplaces };
+  return { ...written, leftOut, revision, marketplaces, isPlugin };
 }
 
 interface ChosenFile extends TreeFile {
@@ -99,7 +99,7 @@ async function writeSkills(
   choice: Choice,
   fallbackName: string,
 ): Promise<Pick<SourceContents, 'skills' | 'unusable'>> {
-  const { limits, tree, onProgress } = own.context;
+  const { limits, tree, onProgress, wholePlugin } = own.context;
   /** The first problem of each refused skill. */
   const refusals = new Map<string, PackRefusal>();
   const refuseSkill = (folder: string, refusal: PackRefusal): void => {
@@ -109,7 +109,7 @@ async function writeSkills(
   const chosen = all.filter(({ folder, inside }) => !refusals.has(folder) || inside === SKILL_FILE_NAME);
   const staged = new Map<string, StagedSkill>();
   for (const folder of choice.folders)
-    staged.set(folder, new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits }));
+    staged.set(folder, new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, wholePlugin }));
   const reader = openBlobReader(chosen, (file, bytes, done) => {
     try {
       staged.get(file.folder)?.wholeFile(file.inside, file.isExecutable, bytes);

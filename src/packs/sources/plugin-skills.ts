@@ -1,28 +1,48 @@
 /** Finds which skills of a source belong to the plugin that is wanted, and names what of the plugin is not installed. */
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { isObject, parentFolder, parseJson, quoted } from '#core';
-import { isInside, readTextFile, realPath } from '#platform';
+import { compareText, isObject, parentFolder, parseJson, quoted } from '#core';
+import { isDirectory, isInside, isPresent, readTextFile, realPath } from '#platform';
+import { readPluginManifest } from '#skills';
 import { refused } from '../problems.ts';
 import { readMarketplaces, readSkillPaths } from './marketplace.ts';
+import { SKILL_FILE_NAME } from './skill-folders.ts';
 import type { PluginChoice, StageContext, StagedSource } from './source.ts';
 
-/** Reads a file of a source; undefined if it is absent, a link that leads out, or not text. Throws a refusal if it is too large. */
-export type ReadSourceFile = (file: string) => Promise<string | undefined>;
+/** The files of a source that say what belongs to a plugin. */
+export interface SourceFiles {
+  /** Undefined if the file is absent, a link that leads out, or not text. Throws a refusal if it is too large. */
+  readonly read: (file: string) => Promise<string | undefined>;
+  /** The direct children of the folder `skills` that have a SKILL.md. */
+  readonly pluginSkills: () => readonly string[];
+}
 
 export const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
 
-export function openFolderFiles(root: string): ReadSourceFile {
+/** The code for a file that is too large or cannot be read. */
+export function codeFor(file: string): 'source/marketplace' | 'pack/plugin' {
+  return file.endsWith('marketplace.json') ? 'source/marketplace' : 'pack/plugin';
+}
+
+export function openFolderFiles(root: string): SourceFiles {
   const real = realPath(root);
-  return async (file) => {
+  const read: SourceFiles['read'] = async (file) => {
     const place = path.join(root, file);
     if (!isInside(realPath(place), real)) return undefined;
     const read = readTextFile(place, MAX_MANIFEST_BYTES);
     if (read.type === 'read') return read.validUtf8 ? read.text : undefined;
-    if (read.type === 'failed')
-      throw refused('source/marketplace', `${quoted(file)} cannot be read: ${read.reason}`, file);
+    if (read.type === 'failed') throw refused(codeFor(file), `${quoted(file)} cannot be read: ${read.reason}`, file);
     return undefined;
   };
+  const pluginSkills = (): readonly string[] => {
+    const folder = path.join(root, 'skills');
+    if (!isDirectory(folder) || !isInside(realPath(folder), real)) return [];
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isPresent(path.join(folder, entry.name, SKILL_FILE_NAME)))
+      .map(({ name }) => name);
+  };
+  return { read, pluginSkills };
 }
 
 interface FoundFolders {
@@ -34,16 +54,36 @@ interface FoundFolders {
 const MANIFESTS = ['.claude-plugin/plugin.json', '.codex-plugin/plugin.json', 'gemini-extension.json'] as const;
 const HOOK_FILES = ['hooks/hooks.json', 'hooks.json'] as const;
 
-type Chosen = FoundFolders & Pick<StagedSource, 'marketplaces'>;
+type Chosen = FoundFolders & Pick<StagedSource, 'marketplaces' | 'isPlugin'>;
 
-/** The skills to stage of those that were found, and with `withPlugins` the plugins that the source lists. Throws a refusal. */
+/**
+ * The skills to stage of those that were found: all; those of a plugin that a marketplace lists; only those in `skills` of an Agent Plugin; or
+ * the top as the one folder to stage if a whole plugin is wanted. Throws a refusal.
+ */
 export async function choosePluginSkills(
   found: FoundFolders,
-  { plugin, withPlugins = false }: Pick<StageContext, 'plugin' | 'withPlugins'>,
-  read: ReadSourceFile,
+  { plugin, withPlugins = false, wholePlugin = false }: Pick<StageContext, 'plugin' | 'withPlugins' | 'wholePlugin'>,
+  files: SourceFiles,
 ): Promise<Chosen> {
-  if (plugin !== undefined) return await skillsOfPlugin(found, plugin, read);
-  return withPlugins ? { ...found, marketplaces: await readMarketplaces(read) } : found;
+  const marketplaces = withPlugins ? await readMarketplaces(files.read) : undefined;
+  const text = plugin?.skills === undefined ? await files.read('plugin.json') : undefined;
+  const manifest = text === undefined ? undefined : readPluginManifest(text);
+  if (typeof manifest === 'string') throw refused('pack/plugin', `plugin.json: ${manifest}`, 'plugin.json');
+  if (manifest !== undefined && wholePlugin) return { folders: [''], leftOut: [], marketplaces };
+  if (wholePlugin) throw refused('pack/plugin', 'the source has no plugin.json of Agent Plugins 1.0.0');
+  if (manifest !== undefined) return { ...skillsOfAgentPlugin(found, files), marketplaces, isPlugin: true };
+  return plugin === undefined ? { ...found, marketplaces } : await skillsOfPlugin(found, plugin, files.read);
+}
+
+/** The specification puts skills in `skills` and nowhere else. */
+function skillsOfAgentPlugin({ folders, leftOut }: FoundFolders, { pluginSkills }: SourceFiles): FoundFolders {
+  const own = pluginSkills()
+    .map((name) => `skills/${name}`)
+    .toSorted(compareText);
+  const others = folders
+    .filter((folder) => !own.includes(folder))
+    .map((folder) => `${path.posix.join(folder, SKILL_FILE_NAME)}: not directly in skills/ of the plugin`);
+  return { folders: own, leftOut: [...leftOut, ...others] };
 }
 
 export function hasPlugins(marketplaces: StagedSource['marketplaces']): boolean {
@@ -57,7 +97,7 @@ export function hasPlugins(marketplaces: StagedSource['marketplaces']): boolean 
 async function skillsOfPlugin(
   found: FoundFolders,
   { name, skills }: PluginChoice,
-  read: ReadSourceFile,
+  read: SourceFiles['read'],
 ): Promise<FoundFolders> {
   const leftOut = found.leftOut.filter((line) => !line.startsWith('.mcp.json: '));
   const paths = new Set(skills ?? ['skills']);

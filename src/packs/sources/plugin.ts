@@ -38,7 +38,7 @@ async function openMarketplace(source: MarketplaceSource, context: StageContext)
     if (!isDirectory(root)) throw refused('source/missing', `there is no ${quoted(root, 200)}`, root);
     const real = realPath(root);
     return {
-      ...(await readMarketplaces(openFolderFiles(root))),
+      ...(await readMarketplaces(openFolderFiles(root).read)),
       isLocal: true,
       inside(folder) {
         const place = path.join(root, folder);
@@ -50,8 +50,8 @@ async function openMarketplace(source: MarketplaceSource, context: StageContext)
   }
   const { fetchFiles } = await import('./git-repository.ts');
   const own = { folder: path.join(context.to, 'marketplace'), url: source.url, context };
-  const { revision, read } = await fetchFiles(own, source);
-  const lists = await readMarketplaces(read);
+  const { revision, at } = await fetchFiles(own, source);
+  const lists = await readMarketplaces(at.read);
   await removeTree(own.folder);
   return {
     ...lists,

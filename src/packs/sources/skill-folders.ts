@@ -11,7 +11,9 @@ import {
   toSlug,
   type SkillHead,
 } from '#core';
-import { readSimpleHead } from '#skills';
+import { openPlugin, readSimpleHead } from '#skills';
+import { refused } from '../problems.ts';
+import type { StagedPlugin } from './source.ts';
 
 const KEPT_FILES: ReadonlySet<string> = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
 const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.svn', '.hg']);
@@ -140,6 +142,14 @@ export async function skillName(text: string, folder: string): Promise<string> {
   const name = (await skillHead(text, folder))?.name ?? composed;
   if (isValidName(name)) return name;
   return [composed, toSlug(name)].find(isValidName) ?? name;
+}
+
+/** A staged Agent Plugin, and the name of its folder: periods are allowed in names of plugins. Throws a refusal. */
+export function readStagedPlugin(place: string): { readonly plugin: StagedPlugin; readonly name: string } {
+  const plugin = openPlugin(place);
+  if (plugin === undefined || typeof plugin === 'string')
+    throw refused('pack/plugin', `plugin.json: ${plugin ?? 'it is not a manifest of Agent Plugins'}`);
+  return { plugin, name: isValidName(plugin.name) ? plugin.name : (toSlug(plugin.name) ?? plugin.name) };
 }
 
 /** Reads the start of a file in the staging folder. */

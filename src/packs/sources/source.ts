@@ -2,6 +2,7 @@ import type { ScanFile } from '#scan';
 import type { LockedFile } from '../lock/lock-file.ts';
 import type { PackRefusal } from '../problems.ts';
 import type { TreeFingerprint, networkGate } from '#platform';
+import type { openPlugin } from '#skills';
 import type { ArchiveLimits } from '../archive-limits.ts';
 
 /** Where skills come from. `source-text.ts` parses it. */
@@ -51,7 +52,11 @@ export interface SourceSkill {
   readonly seen?: SkillContents;
   /** If each skill of the source has a signature of its own. */
   readonly signature?: SourceSignature;
+  /** The folder is an Agent Plugin, which is installed as a whole. */
+  readonly plugin?: StagedPlugin;
 }
+
+export type StagedPlugin = Exclude<ReturnType<typeof openPlugin>, string | undefined>;
 
 /** A skill of a source that cannot be used. The other skills of the source are not affected. */
 export interface UnusableSkill {
@@ -91,11 +96,15 @@ export interface StagedSource {
   readonly signature?: SourceSignature;
   /** The lists of plugins in the source, with `withPlugins`. */
   readonly marketplaces?: Marketplaces;
+  /** The source is an Agent Plugin, of which single skills are staged. */
+  readonly isPlugin?: boolean;
 }
 
 /** What a source gives when it is staged; `stageSource` adds the rest. */
 export type SourceContents = Pick<StagedSource, 'skills'> &
-  Partial<Pick<StagedSource, 'folder' | 'unusable' | 'leftOut' | 'manifest' | 'signature' | 'marketplaces'>> &
+  Partial<
+    Pick<StagedSource, 'folder' | 'unusable' | 'leftOut' | 'manifest' | 'signature' | 'marketplaces' | 'isPlugin'>
+  > &
   Pick<ResolvedSource, 'revision' | 'archive'>;
 
 export interface Marketplace {
@@ -173,6 +182,8 @@ export interface StageOptions {
   /** Names of wanted skills. Some sources can skip the others. */
   readonly only?: readonly string[];
   readonly network?: SourceNetwork;
+  /** Stages an Agent Plugin as one folder; a source that is none is refused. */
+  readonly wholePlugin?: boolean;
   /** Also read which plugins the source lists; a source with plugins may have no skill. */
   readonly withPlugins?: boolean;
 }

@@ -9,8 +9,8 @@ import type { ScanFile } from '#scan';
 import { OPEN_FLAGS, digestOfEntries, isSystemError, makeFolders, TreeFingerprint, writeAll } from '#platform';
 import type { LockedFile } from '../lock/lock-file.ts';
 import { openPathValidator, type PathValidator } from './portable-name.ts';
-import { refused } from '../problems.ts';
-import { SKILL_FILE_NAME, MAX_HEAD, skillName } from './skill-folders.ts';
+import { isRefusal, orRefusal, refused } from '../problems.ts';
+import { SKILL_FILE_NAME, MAX_HEAD, readStagedPlugin, skillName } from './skill-folders.ts';
 import type { SkillContents, SourceSkill } from './source.ts';
 import { toScanFile } from '../inspect/scan-files.ts';
 
@@ -28,6 +28,8 @@ export interface StagedSkillOptions {
   readonly limits: ArchiveLimits;
   /** Bytes of file contents to keep for the inspection (default: 0). */
   readonly room?: number;
+  /** The folder is an Agent Plugin. */
+  readonly wholePlugin?: boolean;
   /** Files arrive in walk order, so that the fingerprint can be computed while writing. */
   readonly isInOrder?: boolean;
 }
@@ -110,15 +112,21 @@ export class StagedSkill {
 
   /** The name in SKILL.md as far as it was written, or the name of the folder. */
   async name(): Promise<string> {
-    const { folder, fallbackName } = this.#options;
+    const { folder, fallbackName, wholePlugin = false } = this.#options;
+    if (wholePlugin) {
+      // A refused plugin may not have its manifest yet.
+      const staged = orRefusal(() => readStagedPlugin(this.#options.path));
+      return isRefusal(staged) ? fallbackName : staged.name;
+    }
     return await skillName(this.#head, folder === '' ? fallbackName : path.posix.basename(folder));
   }
 
   async finish(): Promise<SourceSkill> {
     const { folder, path: place } = this.#options;
-    if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
+    const isPlugin = this.#options.wholePlugin === true;
+    if (!isPlugin && !this.#files.some(([at]) => at === SKILL_FILE_NAME))
       throw refused('pack/no-skill', `${quoted(folder)} has no file with the exact name ${SKILL_FILE_NAME}`);
-    const seen = this.#seenSkill();
+    const seen = isPlugin ? undefined : this.#seenSkill();
     for (const { at, place: folderPlace, look } of this.#unfinished) this.#looks?.set(look, at, lstatSync(folderPlace));
     return {
       folder,
@@ -128,6 +136,7 @@ export class StagedSkill {
       files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
       looks: this.#looks,
       seen,
+      ...(isPlugin ? { plugin: readStagedPlugin(place).plugin } : {}),
     };
   }
 

@@ -12,7 +12,8 @@ import { buildUpdate, conflictsIn, type FileConflict } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
 import { presentFiles, type TreeLooks } from '../root/present-files.ts';
-import { inspectSkill, type InspectOptions, type InspectedSkill } from '../inspect/inspect-skill.ts';
+import type { InspectOptions } from '../inspect/inspect-options.ts';
+import { inspectSkill, type InspectedSkill } from '../inspect/inspect-skill.ts';
 import type { IsTrusted } from '../trust-confirmed.ts';
 
 /** The result for one skill. A `refused` skill stays unchanged. */

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { compareText, problemError, quoted } from '#core';
 import { isPresent } from '#platform';
 import { openNameCheck } from '../inspect/confusable-name.ts';
-import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
+import type { InspectOptions } from '../inspect/inspect-options.ts';
+import type { InspectedSkill } from '../inspect/inspect-skill.ts';
 import {
   currentRevision,
   readTypedSource,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { compareText, diagnose, isNeverSearched, type SkillRoot, type Diagnostic } from '#core';
+import { compareText, countText, diagnose, isNeverSearched, type SkillRoot, type Diagnostic } from '#core';
 import { isInside, monotonicMs, realPath, withForwardSlashes } from '#platform';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
 import { allNames, directoryStatus, listDirectory, type DirectoryIdentity } from './list-directory.ts';
@@ -150,8 +150,8 @@ export class Scan {
     this.result.unchanged.push(group.place);
     const folders = this.#withoutIgnored(group, listing.folders);
     const links = this.#withoutIgnored(group, listing.links);
-    if (folders.length + links.length > 0 && group.depth >= this.#options.maxDepth) {
-      this.#tooDeep(group, [...folders, ...links]);
+    if (folders.length + links.length > 0 && group.depth >= (walk.root.depth ?? this.#options.maxDepth)) {
+      this.#tooDeep(group, [...folders, ...links], walk.root.depth);
       return;
     }
     for (const name of links) walk.links.push({ path: `${group.path}/${name}`, name, parent: group });
@@ -178,8 +178,8 @@ export class Scan {
     });
   }
 
-  #tooDeep(group: Group, names: readonly string[]): void {
-    const reason = `more than ${String(this.#options.maxDepth)} levels below the root`;
+  #tooDeep(group: Group, names: readonly string[], depth: number = this.#options.maxDepth): void {
+    const reason = `more than ${countText(depth, 'level')} below the root`;
     for (const name of names) {
       const folder = `${group.path}/${name}`;
       this.#explain(folder, 'passed-over', reason);
