@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
-import { timerMs } from '#platform';
+import { isInside, makeFolders, timerMs } from '#platform';
 import { docsPage, failure, quoted, type Config, type ActionProblem, type Surroundings, type ToolServers } from '#core';
 import { VERSION } from '../version.ts';
 import { toErrorMessage, programTransport, withPrinted } from './program-transport.ts';
@@ -43,6 +43,14 @@ export interface ConnectOptions {
   readonly config: McpServerConfig;
   readonly surroundings: Surroundings;
   readonly services: ServerServices;
+  readonly place?: ServerPlace | undefined;
+}
+
+/** Where the program of a plugin runs. */
+export interface ServerPlace {
+  readonly cwd: string;
+  /** Created before the program starts. */
+  readonly data: string;
 }
 
 /** Connects to a server, in the protocol version of 2025 that nearly all speak, or the newest one. */
@@ -165,7 +173,7 @@ export async function fetchValues({
   name,
   config,
   services,
-}: Omit<ConnectOptions, 'surroundings'>): ReturnType<ServerServices['secrets']> {
+}: Omit<ConnectOptions, 'surroundings' | 'place'>): ReturnType<ServerServices['secrets']> {
   const { command, env = {}, headers = {}, bearer } = config;
   if (command !== undefined) return resolveValues(name, env, services);
   const [fetched, token] = await Promise.all([
@@ -180,7 +188,7 @@ export async function fetchValues({
   };
 }
 
-async function prepare({ surroundings, ...connection }: ConnectOptions): Promise<Prepared | ActionProblem> {
+async function prepare({ surroundings, place, ...connection }: ConnectOptions): Promise<Prepared | ActionProblem> {
   const { name, config } = connection;
   const { command, args = [], url } = config;
   if ((command === undefined) === (url === undefined)) return unusable(name, 'it needs either a command or a url');
@@ -209,7 +217,16 @@ async function prepare({ surroundings, ...connection }: ConnectOptions): Promise
     secrets.reduce((rest, [variable, value]) => rest.replaceAll(value, `[secret ${variable}]`), text);
   return {
     open() {
-      const transport = programTransport({ argv: [command ?? '', ...args], cwd: surroundings.cwd, env });
+      if (place !== undefined) {
+        makeFolders(place.data, 0o700);
+        // A folder below it is the plugin's own as well.
+        if (isInside(place.cwd, place.data)) makeFolders(place.cwd, 0o700);
+      }
+      const transport = programTransport({
+        argv: [command ?? '', ...args],
+        cwd: place?.cwd ?? surroundings.cwd,
+        env,
+      });
       return { transport, end: () => hide(transport.end), printed: () => hide(transport.printed) };
     },
   };

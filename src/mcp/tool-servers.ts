@@ -21,12 +21,14 @@ import {
 } from '#core';
 import { sha256, cacheEntry, isDirectory, timerMs } from '#platform';
 import { serverSkillsFolder, type Runtime } from '#runtime';
+import type { OfferedServer } from './plugin-servers.ts';
 import { toErrorMessage } from './program-transport.ts';
 import {
   connectServer,
   fetchValues,
   type McpServerConfig,
   type ServerConnection,
+  type ServerPlace,
   type ToolResult,
   type ServerServices,
 } from './server-connection.ts';
@@ -46,6 +48,8 @@ import { readTool } from './tool-schema.ts';
 
 export interface ToolServersOptions {
   readonly only?: string | undefined;
+  /** Servers of Agent Plugins, from `pluginServers`; those that are not trusted are left out. */
+  readonly plugins?: readonly OfferedServer[];
   /** Called when a server is connected to, which can take seconds. */
   readonly onConnect?: (server: string) => void;
 }
@@ -78,11 +82,16 @@ const REMEMBERED_MS = 24 * 60 * 60 * 1_000;
 /** A server that keeps ending is not started again. */
 const MAX_STARTS = 3;
 
+export { pluginServers } from './plugin-servers.ts';
+
 /** Opens nothing yet: a server is connected when its tools are not known, or when one of them is called. */
 export function openToolServers(runtime: Runtime, options: ToolServersOptions = {}): ConnectedServers {
   const servers = Object.entries(runtime.config.mcp_servers ?? {})
     .filter(([name, { enabled }]) => (options.only === undefined ? enabled !== false : name === options.only))
     .map(([name, config]) => openServer(name, config, { runtime, ...options }));
+  for (const { name, config, place, unused } of options.plugins ?? [])
+    if (unused === undefined && (options.only === undefined || name === options.only))
+      servers.push(openServer(name, config, { runtime, ...options, place }));
   return {
     async open(services) {
       const states = await Promise.all(servers.map((server) => server.known(services)));
@@ -169,7 +178,7 @@ function serversWithSkills({ cacheDir }: Runtime): readonly string[] {
 function openServer(
   name: string,
   config: McpServerConfig,
-  { runtime, onConnect }: ToolServersOptions & { readonly runtime: Runtime },
+  { runtime, onConnect, place }: ToolServersOptions & { readonly runtime: Runtime; readonly place?: ServerPlace },
 ): Server {
   const { cacheDir, executionPlaces } = runtime;
   const timeout = (config.connect_timeout_seconds ?? 20) * 1_000;
@@ -195,7 +204,7 @@ function openServer(
     if (starts > MAX_STARTS)
       return failure('server/unavailable', `the MCP server ${quoted(name)} ended ${String(MAX_STARTS)} times`);
     onConnect?.(name);
-    const connection = await connectServer({ name, config, surroundings, services });
+    const connection = await connectServer({ name, config, surroundings, services, place });
     if ('code' in connection) return connection;
     // A server that changes its tools is asked again when one of them is called.
     connection.client.setNotificationHandler('notifications/tools/list_changed', () => void (current = undefined));

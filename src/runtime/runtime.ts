@@ -26,7 +26,7 @@ import {
   type Catalog,
   type SkillIndex,
 } from '#skills';
-import { projectTop, recordFolders } from './roots.ts';
+import { findPlugins, projectTop, recordFolders } from './roots.ts';
 import { cacheDirectory } from '#platform';
 import type { ListedDigests } from '#platform/listed-digests';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
@@ -83,6 +83,8 @@ export interface Runtime {
   readonly index: SkillIndex;
   readonly registry: Awaited<ReturnType<typeof openRegistry>>;
   readonly cacheDir: string | undefined;
+  /** The Agent Plugins of the project and of the home folder, as they are now. Their servers need trust of their own. */
+  plugins(): ReturnType<typeof findPlugins>;
   /** Folders for workspaces and artifacts. */
   readonly executionPlaces: ProgramPlaces;
   /** Problems with the configuration, the roots and the skills. */
@@ -157,6 +159,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     },
   });
   const search = lazySearch(cacheDir);
+  const hasConventions = options.onlyRoots !== true && loaded.config.use_default_roots !== false;
   const executionPlaces = {
     base: await temporaryFolder(surroundings.env, surroundings.home),
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
@@ -219,6 +222,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     roots,
     registry,
     cacheDir,
+    plugins: () => (hasConventions ? findPlugins(surroundings) : []),
     executionPlaces,
     get index() {
       return usable.of(registry.index);

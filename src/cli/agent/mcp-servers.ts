@@ -14,11 +14,16 @@ import { reportWarning, type Terminal } from '../terminal/terminal.ts';
  */
 export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<ToolServers | undefined> {
   warnAboutConfig(runtime, terminal);
-  if (Object.keys(runtime.config.mcp_servers ?? {}).length === 0) return undefined;
-  const { openToolServers } = await import('#mcp/tool-servers');
+  const isConfigured = Object.keys(runtime.config.mcp_servers ?? {}).length > 0;
+  if (!isConfigured && !runtime.plugins().some(({ servers }) => servers.length > 0)) return undefined;
+  const { openToolServers, pluginServers } = await import('#mcp/tool-servers');
+  const plugins = await pluginServers(runtime);
+  terminal.remark(unusedLines(plugins));
+  if (!isConfigured && plugins.every(({ unused }) => unused !== undefined)) return undefined;
   const progress = openProgress(terminal);
   let isConnected = false;
   const servers = openToolServers(runtime, {
+    plugins,
     onConnect(name) {
       isConnected = true;
       progress.show(`connecting to MCP server ${name}`);
@@ -42,7 +47,9 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
   for (const diagnostic of runtime.diagnostics)
     if (diagnostic.code.startsWith('config/')) terminal.err(diagnosticText(diagnostic, terminal));
   const configured = runtime.config.mcp_servers ?? {};
-  const names = Object.keys(configured);
+  const { describeServer, openToolServers, pluginServers } = await import('#mcp/tool-servers');
+  const plugins = await pluginServers(runtime);
+  const names = [...Object.keys(configured), ...plugins.map(({ name }) => name)];
   if (server !== undefined && !names.includes(server)) {
     const near = nearest(server, names);
     throw usageError(
@@ -51,23 +58,34 @@ export async function checkServers(runtime: Runtime, server: string | undefined,
     );
   }
   const problem = configProblem(runtime.diagnostics);
-  const { describeServer, openToolServers } = await import('#mcp/tool-servers');
-  const servers = openToolServers(runtime, { only: server });
+  const servers = openToolServers(runtime, { only: server, plugins });
   try {
     const states = await servers.check(openServices(runtime));
     const off = names.filter((name) => server === undefined && configured[name]?.enabled === false);
-    if (!terminal.printJson({ servers: states, disabled: off })) {
-      if (states.length + off.length === 0 && problem === undefined)
+    const offered = plugins.filter(
+      ({ unused, name }) => unused !== undefined && (server === undefined || name === server),
+    );
+    const unused = offered.map(({ name, plugin, unused: reason }) => ({ name, plugin, reason }));
+    if (!terminal.printJson({ servers: states, disabled: off, offered: unused })) {
+      if (states.length + off.length + offered.length === 0 && problem === undefined)
         terminal.out(
           `No MCP server is configured. Add one to mcp_servers in ~/.agent/config.json; see ${docsPage('mcp')}`,
         );
       for (const state of states) terminal.out(stateLines(state, describeServer(state)));
       for (const name of off) terminal.out(`${name}: disabled`);
+      terminal.out(unusedLines(offered));
     }
     return problem === undefined && states.every(({ isConnected }) => isConnected) ? EXIT.done : EXIT.failed;
   } finally {
     await servers.close();
   }
+}
+
+/** Servers of plugins wait for the user. */
+function unusedLines(offered: readonly { readonly name: string; readonly unused?: string }[]): readonly string[] {
+  return offered.flatMap(({ name, unused }) =>
+    unused === undefined ? [] : [`${name}: offered by a plugin, not used: ${unused}`],
+  );
 }
 
 function stateLines(state: ServerState, description: string): readonly string[] {

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
-import { countText, printable, quoted, type Surroundings } from '#core';
-import { isDirectory, isInside, realPath } from '#platform';
+import { countText, printable, quoted, shownText, type Surroundings } from '#core';
+import { isDirectory, isInside, readTreeDigest, realPath } from '#platform';
+import { openPlugin } from '#skills';
 import { projectTop, reviewSkills, readSurroundings, createRuntime } from '#runtime';
 import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -15,6 +16,7 @@ export const command = defineCommand({
   usage: 'trust [PATH] [--mine] [--yes] | trust --list | trust --revoke [PATH]',
   details: [
     'Models do not see the skills of a project before you trust them. Shows the skills with their scripts, digests and what they use, asks for confirmation, and stores the answer in ~/.agent/trust.json. PATH is a project folder (default: the current project). Without a terminal, --yes confirms.',
+    'MCP servers of Agent Plugins are named too: run and chat use them only after this.',
     'A skill is trusted as it is now: after a change it needs trust again. Skills that you installed and confirmed, or created with skillwright new, are already trusted; run, chat, exec and call ask about the others.',
     'Exit code 3: not trusted.',
   ].join('\n'),
@@ -72,6 +74,35 @@ async function elsewhereLines(surroundings: Surroundings, folder: string): Promi
     );
 }
 
+interface ReviewedPlugin {
+  readonly dir: string;
+  readonly digest: string;
+  readonly lines: readonly string[];
+}
+
+/** Agent Plugins with MCP servers at or below a folder. To trust one lets `run` and `chat` start its servers, outside of the sandbox. */
+async function reviewPlugins(surroundings: Surroundings, folder: string): Promise<readonly ReviewedPlugin[]> {
+  const runtime = await createRuntime({ ...surroundings, cache: false });
+  const real = realPath(folder);
+  const itself = openPlugin(real);
+  const found = new Map([
+    ...runtime.plugins().map((plugin) => [plugin.dir, plugin] as const),
+    ...(typeof itself === 'object' ? [[itself.dir, itself] as const] : []),
+  ]);
+  const reviewed: ReviewedPlugin[] = [];
+  for (const { dir, name, servers } of found.values()) {
+    const read = servers.length > 0 && isInside(dir, real) ? await readTreeDigest(dir) : undefined;
+    if (read?.type !== 'digest') continue;
+    const lines = servers.map((server) => {
+      const [kind, what] =
+        server.type === 'stdio' ? ['program', [server.command, ...server.args].join(' ')] : ['address', server.url];
+      return `    MCP server ${shownText(server.name, 40)}, used without a sandbox: ${kind} ${shownText(what, 200)}`;
+    });
+    reviewed.push({ dir, digest: read.digest, lines: [`  plugin ${name}  ${read.digest.slice(0, 24)}`, ...lines] });
+  }
+  return reviewed;
+}
+
 async function trust(
   trusting: TrustInvocation,
   { isConfirmed, dryRun, isOwn }: { readonly isConfirmed: boolean; readonly dryRun: boolean; readonly isOwn: boolean },
@@ -83,9 +114,11 @@ async function trust(
   const surroundings = readSurroundings({ cwd: place.cwd });
   const skills = await reviewSkills({ surroundings, folder: place.folder }, signal);
   const elsewhere = await elsewhereLines(surroundings, place.folder);
+  const plugins = await reviewPlugins(surroundings, place.folder);
   const own =
     skills.length === 0 && elsewhere.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
-  showPlan([projectLine(place.folder), ...own, ...elsewhere], !isConfirmed && !dryRun, terminal);
+  const offered = plugins.flatMap(({ lines }) => lines);
+  showPlan([projectLine(place.folder), ...own, ...offered, ...elsewhere], !isConfirmed && !dryRun, terminal);
   if (dryRun) {
     terminal.printJson({ folder: place.folder, trusted: false, dryRun, skills });
     return EXIT.done;
@@ -99,7 +132,7 @@ async function trust(
     return EXIT.refused;
   }
   const { folder, at } = await store.trust(place.folder, {
-    skills: reviewedSkills(skills, isOwn),
+    skills: [...reviewedSkills(skills, isOwn), ...plugins.map(({ dir, digest }) => ({ dir, digest, isOwn }))],
   });
   if (!terminal.printJson({ folder, trusted: true, at, skills })) terminal.out(`trusted: ${printable(folder)}`);
   return EXIT.done;

@@ -17,6 +17,17 @@ export interface Plugin extends PluginManifest {
   readonly hooks: readonly string[];
   /** What was ignored or left out, each a sentence; safe to print. */
   readonly problems: readonly string[];
+  /** How a server is started; `data` is the folder that the client keeps for the plugin. */
+  readonly launch: (server: PluginProgram, data: string) => Launch;
+}
+
+type PluginProgram = Extract<PluginServer, { readonly type: 'stdio' }>;
+
+interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
 }
 
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
@@ -33,7 +44,22 @@ export function openPlugin(folder: string): Plugin | string | undefined {
   const problems = read.ignored.map((ignored) => `plugin.json: ${ignored}`);
   const skills = listSkills(dir, problems);
   const servers = listServers(dir, problems);
-  return { ...read.manifest, dir, skills, servers, hooks: listHooks(dir), problems };
+  const launch: Plugin['launch'] = (server, data) => launchServer(server, { root: dir, data });
+  return { ...read.manifest, dir, skills, servers, hooks: listHooks(dir), problems, launch };
+}
+
+/** The client's own variables replace equal names of the plugin, which are refused anyway. */
+function launchServer(
+  { command, args, env, cwd = './' }: PluginProgram,
+  places: { readonly root: string; readonly data: string },
+): Launch {
+  const expanded = Object.entries(env).map(([name, value]) => [name, expandPlaceholders(value, places)] as const);
+  return {
+    command: command.startsWith('./') ? path.join(places.root, command) : command,
+    args: args.map((one) => expandPlaceholders(one, places)),
+    env: { ...Object.fromEntries(expanded), PLUGIN_ROOT: places.root, PLUGIN_DATA: places.data },
+    cwd: path.resolve(places.root, expandPlaceholders(cwd, places)),
+  };
 }
 
 type InsideFile =

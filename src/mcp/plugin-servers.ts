@@ -1,0 +1,70 @@
+/** The MCP servers that installed Agent Plugins offer. None is used before the user trusts its plugin with exactly these files. */
+import path from 'node:path';
+
+import { isServerName, quoted, typedWord } from '#core';
+import { readTreeDigest, sha256, withForwardSlashes } from '#platform';
+import { openTrust } from '#policy';
+import type { Runtime } from '#runtime';
+import type { McpServerConfig, ServerPlace } from './server-connection.ts';
+
+export interface OfferedServer {
+  /** The name for the host: `PLUGIN-SERVER`. */
+  readonly name: string;
+  /** The folder of the plugin. */
+  readonly plugin: string;
+  readonly config: McpServerConfig;
+  readonly place?: ServerPlace;
+  /** Why it is not used; safe to print. */
+  readonly unused?: string;
+}
+
+type Plugin = ReturnType<Runtime['plugins']>[number];
+
+/** Names of the configuration win; of two plugins, the first. Reads every file of a plugin with servers. */
+export async function pluginServers(runtime: Runtime): Promise<readonly OfferedServer[]> {
+  const { home } = runtime.executionPlaces.user;
+  const store = openTrust({ home, bind: 'digest' });
+  const taken = new Set(Object.keys(runtime.config.mcp_servers ?? {}));
+  const offered: OfferedServer[] = [];
+  for (const plugin of runtime.plugins()) {
+    if (plugin.servers.length === 0) continue;
+    const read = await readTreeDigest(plugin.dir);
+    const digest = read.type === 'digest' ? read.digest : undefined;
+    // Also in the home folder: other tools put plugins there, and a server runs without a sandbox.
+    const { trusted } = store.isTrusted({ source: 'project', dir: plugin.dir, digest });
+    for (const server of plugin.servers) {
+      const name = serverName(plugin.name, server.name);
+      const offer = { name, plugin: plugin.dir, ...definition(plugin, server, home) };
+      const unused = trusted
+        ? taken.has(name) && `another server is called ${quoted(name)}`
+        : `it is not trusted; review it, then run skillwright trust ${typedWord(withForwardSlashes(plugin.dir))}`;
+      offered.push(unused === false ? offer : { ...offer, unused });
+      taken.add(name);
+    }
+  }
+  return offered;
+}
+
+const MAX_NAME = 32;
+
+function serverName(plugin: string, server: string): string {
+  const clean = `${plugin}-${server}`.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+  if (isServerName(clean)) return clean;
+  // Too long: the end says which one it is.
+  return `${clean.slice(0, MAX_NAME - 9)}-${sha256(Buffer.from(`${plugin} ${server}`)).slice(0, 8)}`;
+}
+
+function definition(
+  plugin: Plugin,
+  server: Plugin['servers'][number],
+  home: string | undefined,
+): Pick<OfferedServer, 'config' | 'place'> {
+  if (server.type === 'streamable-http') return { config: { url: server.url, headers: server.headers, skills: false } };
+  const data = path.join(
+    home ?? plugin.dir,
+    '.agent/plugins/data',
+    `${plugin.name}-${sha256(Buffer.from(plugin.dir)).slice(0, 12)}`,
+  );
+  const { cwd, ...config } = plugin.launch(server, data);
+  return { config: { ...config, skills: false }, place: { cwd, data } };
+}

@@ -1,0 +1,150 @@
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { openToolServers, pluginServers } from '../../src/mcp/tool-servers.ts';
+import { realPath } from '../../src/platform/fs/paths.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
+import { openSkillTools } from '../../src/tools.ts';
+import { runCli, temporaryFolder } from '../cli/run-cli.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { PROJECT } from '../files-below.ts';
+import { skillText } from '../packs/sources/bring-support.ts';
+import { plant, type Tree } from '../platform/fs/tree-support.ts';
+
+const SCHEMAS = 'https://agent-plugins.org/schemas/1.0.0/';
+
+/** A plugin with a server that lists its variables, and writes into its data folder when it starts. */
+const desk = (): Tree => ({
+  'plugin.json': JSON.stringify({ $schema: `${SCHEMAS}plugin.schema.json`, name: 'desk' }),
+  'mcp.json': JSON.stringify({
+    $schema: `${SCHEMAS}mcp.schema.json`,
+    mcpServers: {
+      index: {
+        type: 'stdio',
+        command: './bin/serve',
+        args: ['good', '${PLUGIN_DATA}/started', '${HOME}'],
+        env: { CONFIG: '${PLUGIN_ROOT}/config.json', HOME: '/overlaid' },
+        cwd: '${PLUGIN_DATA}/work',
+      },
+      broken: { type: 'stdio', command: 'no-such-program' },
+      remote: { type: 'streamable-http', url: 'http://127.0.0.1:9/mcp' },
+    },
+  }),
+  'bin/serve': { program: '#!/bin/sh\npwd >"$PLUGIN_DATA/cwd"\nexec node "$PLUGIN_ROOT/bin/server.mjs" "$@"\n' },
+  'bin/server.mjs': readFileSync(path.join(PROJECT, 'test/mcp/demo-server.mjs'), 'utf8'),
+  'skills/sort/SKILL.md': skillText('sort'),
+  'com.example.client/hooks/hooks.json': '{"hooks": {"SessionStart": [{"command": "touch hooked"}]}}',
+});
+
+function world(place: 'project' | 'home') {
+  const base = temporaryFolder();
+  const [project, home] = [path.join(base, 'project'), path.join(base, 'project/home')];
+  plant(project, { '.git/HEAD': 'ref: refs/heads/main\n', 'home/.keep': '' });
+  const plugin = plant(path.join(place === 'project' ? project : home, '.agents/plugins/desk'), desk());
+  const runtime = () =>
+    createRuntime({
+      cwd: project,
+      home,
+      env: { PATH: process.env['PATH'] ?? '' },
+      builtin: false,
+      config: { policy: { allow: ['mcp__*'] } },
+    });
+  const sw = (...words: readonly string[]) => runCli(project, words, { HOME: home });
+  return { project, home, plugin, runtime, sw };
+}
+
+const unusedOf = async (runtime: ReturnType<ReturnType<typeof world>['runtime']>) =>
+  (await pluginServers(await runtime)).map(({ name, unused }) => [name, unused?.slice(0, 17)]);
+
+const WAITING = [
+  ['desk-index', 'it is not trusted'],
+  ['desk-broken', 'it is not trusted'],
+  ['desk-remote', 'it is not trusted'],
+];
+const USED = [
+  ['desk-index', undefined],
+  ['desk-broken', undefined],
+  ['desk-remote', undefined],
+];
+
+describe.each(['project', 'home'] as const)('MCP servers of a plugin in the %s folder', (place) => {
+  verifies(
+    'PLUG-3',
+    'are offered and never started before the user trusts the plugin; one changed byte ends it',
+    async () => {
+      const here = world(place);
+      expect(await unusedOf(here.runtime())).toEqual(WAITING);
+      const dry = await here.sw('trust', here.plugin, '--dry-run');
+      expect(dry.out + dry.err).toContain('MCP server index, used without a sandbox: program "./bin/serve good');
+      expect(await unusedOf(here.runtime())).toEqual(WAITING);
+      const checked = await here.sw('mcp', 'check', '--json');
+      expect(JSON.parse(checked.out)).toMatchObject({ servers: [], offered: [{ name: 'desk-index' }, {}, {}] });
+      const data = path.join(here.home, '.agent/plugins/data');
+      expect(existsSync(data)).toBe(false);
+      expect((await here.sw('trust', here.plugin, '--yes')).status).toBe(0);
+      expect(await unusedOf(here.runtime())).toEqual(USED);
+      appendFileSync(path.join(here.plugin, 'bin/server.mjs'), '\n');
+      expect(await unusedOf(here.runtime())).toEqual(WAITING);
+      expect((await here.sw('trust', here.plugin, '--yes')).status).toBe(0);
+      expect((await here.sw('trust', '--revoke', here.plugin)).status).toBe(0);
+      expect(await unusedOf(here.runtime())).toEqual(WAITING);
+    },
+  );
+
+  verifies(
+    'PLUG-3',
+    'run in the plugin with its variables and a data folder that stays; a broken one costs only itself',
+    async () => {
+      const here = world(place);
+      await here.sw('trust', here.plugin, '--yes');
+      const runtime = await here.runtime();
+      const servers = openToolServers(runtime, { plugins: await pluginServers(runtime) });
+      onTestFinished(() => servers.close());
+      const tools = await openSkillTools({ runtime, servers });
+      const names = tools.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp__'));
+      expect(names).toEqual(['mcp__desk-index__echo', 'mcp__desk-index__env', 'mcp__desk-index__wipe']);
+      const answer = await tools.call('mcp__desk-index__env', '{}');
+      const env: unknown = JSON.parse(answer.text.slice(0, answer.text.indexOf('}') + 1));
+      const root = realPath(here.plugin);
+      const { PLUGIN_DATA: data = '' } = env as Readonly<Record<string, string>>;
+      expect(env).toMatchObject({ PLUGIN_ROOT: root, CONFIG: `${root}/config.json`, HOME: '/overlaid' });
+      expect(path.dirname(data)).toBe(path.join(here.home, '.agent/plugins/data'));
+      expect(readFileSync(path.join(data, 'started'), 'utf8')).toBe('started\n');
+      expect(readFileSync(path.join(data, 'cwd'), 'utf8')).toBe(`${realPath(path.join(data, 'work'))}\n`);
+      expect(existsSync(path.join(here.project, 'hooked'))).toBe(false);
+    },
+  );
+});
+
+test('the trust of a project names its plugins, and is about these files only', async () => {
+  const here = world('project');
+  const trusted = await here.sw('trust', '--yes');
+  expect(trusted.out + trusted.err).toContain(
+    'MCP server remote, used without a sandbox: address http://127.0.0.1:9/mcp',
+  );
+  expect(await unusedOf(here.runtime())).toEqual(USED);
+  rmSync(path.join(here.plugin, 'com.example.client'), { recursive: true });
+  expect(await unusedOf(here.runtime())).toEqual(WAITING);
+});
+
+verifies(
+  'PLUG-3',
+  'an install does not start or trust servers; a server of the configuration keeps its name',
+  async () => {
+    const here = world('project');
+    plant(path.join(here.project, 'source'), {
+      ...desk(),
+      'plugin.json': JSON.stringify({ $schema: `${SCHEMAS}plugin.schema.json`, name: 'other' }),
+    });
+    const done = await here.sw('install', './source', '--yes');
+    expect([done.status, done.out]).toEqual([0, 'installed other\n']);
+    expect(await unusedOf(here.runtime())).toEqual([
+      ...WAITING,
+      ...WAITING.map(([name = '', reason]) => [name.replace('desk', 'other'), reason]),
+    ]);
+    plant(here.home, { '.agent/config.json': JSON.stringify({ mcp_servers: { 'desk-index': { command: 'mine' } } }) });
+    await here.sw('trust', here.plugin, '--yes');
+    expect((await pluginServers(await here.runtime()))[0]?.unused).toBe('another server is called "desk-index"');
+  },
+);
