@@ -24,6 +24,8 @@ export interface SkillControls {
   readonly paths?: readonly string[];
   /** Requirements of its scripts, as written. */
   readonly requires?: readonly string[];
+  /** What else the skill says that it needs: of each list one, as `tool:NAME`, `mcp:NAME` (a server) or `bin:NAME` (a program). */
+  readonly dependencies?: readonly (readonly string[])[];
 }
 
 /** How much of a skill a model sees; set by the configuration. */

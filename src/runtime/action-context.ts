@@ -70,6 +70,8 @@ export interface ActionSettings {
   readonly sandboxed: NonNullable<NonNullable<Config['policy']>['sandboxed']>;
   /** The project that approvals are bound to. */
   readonly project: string;
+  /** What a skill says that it needs and that is not here, in sentences. */
+  readonly missing: (skill: SkillEntry) => readonly string[];
   /** Absent: no person is available for any question. */
   readonly approve: Approve | undefined;
   /** Answers for the rest of the run; child sessions share them. */

@@ -30,6 +30,7 @@ import { findPlugins, projectTop, recordFolders } from './roots.ts';
 import { cacheDirectory } from '#platform';
 import type { ListedDigests } from '#platform/listed-digests';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
+import { missingDependencies } from './missing-dependencies.ts';
 import { openUsableIndex } from './unusable-skills.ts';
 import { explainEmpty } from './empty-reason.ts';
 import { loadConfig, readSurroundings } from './config/config.ts';
@@ -103,6 +104,8 @@ export interface Runtime {
   distrust(skills: readonly SkillEntry[], options?: DistrustOptions): Promise<ReadonlyMap<string, Distrust>>;
   /** Why a model is offered no skill, such as that all are untrusted, and what to do; undefined if it is offered one. */
   explainEmpty(): Promise<string | undefined>;
+  /** What a skill says in `dependencies` that it needs, and that is not on this machine; tools depend on the session. */
+  missing(skill: SkillEntry): readonly string[];
   /** Trusts these skills in sessions that this runtime starts from now on. Nothing is stored. */
   vouch(skills: readonly SkillEntry[]): void;
   /** Performs one action outside of a session. */
@@ -256,6 +259,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     async explainEmpty() {
       return explainEmpty(runtime.index, await runtime.distrust(runtime.index.skills));
     },
+    missing: (skill) => missingDependencies(skill, { config: loaded.config, env: surroundings.env }),
     vouch(skills) {
       vouched.push(...skills.map(({ dir }) => dir));
       for (const { dir } of skills) untrusted.delete(dir);

@@ -25,6 +25,8 @@ type SkillAction = ActionOfKind<'skill'>;
 interface ReadingContext {
   readonly limits: ReadingLimits;
   readonly state: SessionState | undefined;
+  /** What a skill needs and this session does not have. */
+  readonly missing: (skill: SkillEntry) => readonly string[];
 }
 
 export interface ReadingLimits {
@@ -94,6 +96,7 @@ function load(action: OfType<Action, 'load_skill'>, skill: SkillEntry, context: 
     ...displacedNotes(before, context.state),
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
+    ...context.missing(skill),
     ...unusableNotes(body.unusable.filter(({ path }) => action.documents?.includes(path) !== true)),
     ...(inert.commands.length > 0
       ? [`${countText(inert.commands.length, 'command in the text was', 'commands in the text were')} not run`]

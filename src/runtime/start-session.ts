@@ -38,6 +38,7 @@ import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { chooseFormat } from './catalog-format.ts';
+import { missingDependencies } from './missing-dependencies.ts';
 import { usableSkills } from './unusable-skills.ts';
 import type { Tracer } from './tracer.ts';
 import { trustedIndex, type SkillTrust } from './skill-trust.ts';
@@ -199,6 +200,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     actions: {
       ...actions,
       ...(isConfigured ? { limits: withBodyLimits(actions.limits) } : {}),
+      missing: (skill) => missingDependencies(skill, { config, env: source.surroundings.env, tools: offered }),
       index,
       execution,
       host,
@@ -263,7 +265,7 @@ export function performSingle(
 }
 
 function actionSettings(source: SessionSource, options: SessionOptions): ActionSettings {
-  const { config, index, search, trust, digests, secrets } = source;
+  const { config, index, search, trust, digests, secrets, surroundings } = source;
   return {
     index,
     search,
@@ -275,6 +277,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
     sandboxed: config.policy?.sandboxed ?? 'ask',
     project: source.approvalProject ?? realPath(options.host?.project ?? source.project),
+    missing: (skill) => missingDependencies(skill, { config, env: surroundings.env }),
     approve: options.approve,
     runAnswers: (options.parent && RUN_ANSWERS.get(options.parent)) ?? openRunAnswers(),
     execution: undefined,

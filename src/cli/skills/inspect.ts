@@ -36,8 +36,10 @@ export const command = defineCommand({
     const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
     const body = options.body === true ? readBody(skill) : undefined;
     const distrust = (await runtime.distrust([skill], { files: true })).get(skill.dir);
+    const missing = runtime.missing(skill);
     const answer = {
       skill: skillJson(skill, distrust),
+      missing,
       tokens: estimateTokens(`${skill.name} ${skill.description}`),
       files: files.files,
       filesCut: files.isCut,
@@ -46,7 +48,7 @@ export const command = defineCommand({
       body,
     };
     if (terminal.printJson(answer)) return EXIT.done;
-    terminal.out([...fieldLines(skill, distrust, terminal), ...fileLines(files, terminal)]);
+    terminal.out([...fieldLines(skill, { distrust, missing }, terminal), ...fileLines(files, terminal)]);
     if (distrust !== undefined)
       terminal.remark(`hidden from models: ${printable(distrust.reason)}\n  ${printable(distrust.command)}`);
     for (const { name, source, dir, reason, by } of shadows) {
@@ -113,7 +115,11 @@ function readBody({ dir, file }: SkillEntry): string {
   });
 }
 
-function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style, wrap }: Terminal): readonly string[] {
+function fieldLines(
+  skill: SkillEntry,
+  { distrust, missing }: { readonly distrust: Distrust | undefined; readonly missing: readonly string[] },
+  { style, wrap }: Terminal,
+): readonly string[] {
   const { controls, meta } = skill;
   const fields: readonly (readonly [string, string])[] = [
     ['description', skill.description],
@@ -135,6 +141,8 @@ function fieldLines(skill: SkillEntry, distrust: Distrust | undefined, { style, 
     ['runs', controls.runMode],
     ['paths', controls.paths?.join(', ') ?? ''],
     ['requires', controls.requires?.join(', ') ?? ''],
+    ['dependencies', controls.dependencies?.map((names) => names.join(' | ')).join(', ') ?? ''],
+    ...missing.map((sentence): [string, string] => ['missing', sentence]),
     ...Object.entries(meta),
     ['digest', skill.digest],
   ];

@@ -101,8 +101,11 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
       continue;
     }
     if (exact === undefined) reportMisspelt(report, entry, field);
+    else if (isExtension(field) && !(field === 'dependencies' && entry.value?.type !== 'map'))
+      reportExtension(report, map, entry);
     else if (findHost(field) !== undefined) reportUnknown(report, entry);
-    else if (isExtension(field)) reportExtension(report, map, entry);
+    // Text and lists at the top level name packages for another system.
+    if (field === 'dependencies' && entry.value?.type !== 'map') continue;
     const entries = stated.get(field);
     if (entries === undefined) stated.set(field, [entry]);
     else {

@@ -3,6 +3,7 @@
  * the strictest meaning, and the stricter of two values applies.
  */
 import { isToolPattern, quoted, type SkillHead } from '#core';
+import { readDependencies, type ReadDependencies } from './dependencies.ts';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
 import { addDiagnostic, readScalarText, STRICTEST, type Report } from './report.ts';
@@ -23,6 +24,7 @@ const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'context',
   'requires',
   'paths',
+  'dependencies',
 ]);
 
 /** `unreadable` are restricting fields that the file contains but no reader could parse. */
@@ -49,6 +51,7 @@ export function readControls(
   ];
   const requires = findEntries(stated, 'requires').map((entry) => readRequires(report, entry));
   const firstRequires = requires.find((list) => list !== undefined);
+  const dependencies = findEntries(stated, 'dependencies').flatMap((entry) => readNeeds(report, entry));
 
   const controls: Draft = {
     // Without a glob no file can activate the skill, so the model must not choose it either.
@@ -62,6 +65,7 @@ export function readControls(
   if (disallowedTools !== undefined) controls.disallowedTools = disallowedTools;
   if (paths !== undefined) controls.paths = paths;
   if (firstRequires !== undefined) controls.requires = firstRequires;
+  if (dependencies.length > 0) controls.dependencies = dependencies;
   return controls;
 }
 
@@ -225,6 +229,13 @@ function readRequires(report: Report, { key, value }: MapEntry): readonly string
   const { entries, isWhole } = requiredEntries(report, value);
   if (!isWhole) wrongType(report, key, value, 'a list of text, or a map of such lists: bins, env, pip, npm, skills');
   return entries;
+}
+
+function readNeeds(report: Report, entry: MapEntry): ReadDependencies['needs'] {
+  const { needs, isWhole } = readDependencies(report, entry);
+  if (!isWhole && entry.value !== undefined)
+    wrongType(report, entry.key, entry.value, 'all and any with names of tools, or of mcp, bins');
+  return needs;
 }
 
 function textItems(report: Report, { items }: ListNode): readonly string[] | undefined {

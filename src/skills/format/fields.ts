@@ -9,6 +9,7 @@ const EXTENSIONS = [
   'run-mode',
   'requires',
   'paths',
+  'dependencies',
 ] as const;
 /** Fields that restrict what a skill may do. An unreadable value gets the strictest meaning. */
 const RESTRICTING_FIELDS = [
@@ -54,6 +55,8 @@ const HOSTS: ReadonlyMap<string, string> = new Map<string, string>([
   ...['homepage', 'emoji', 'user-invocable-only', 'command-dispatch', 'command-tool', 'command-arg-mode'].map(
     (field) => [foldKey(field), 'OpenClaw'] as const,
   ),
+  // Text or a list there: packages. A map is the field of ours.
+  ['dependencies', 'Claude'],
   ...['globs', 'alwaysApply'].map((field) => [foldKey(field), 'Cursor rules'] as const),
 ]);
 

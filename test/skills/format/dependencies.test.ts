@@ -1,0 +1,61 @@
+/** `dependencies` with `all` and `any`, as agentskills/agentskills#485 proposes it, and what other systems write under the same name. */
+import { describe, expect, test } from 'vitest';
+
+import { readHead } from '../../../src/skills/format/read-head.ts';
+import { sourceOf } from '../../core/skill-source.ts';
+import { verifies } from '../../conformance/verifies.ts';
+
+const read = (...lines: readonly string[]) => {
+  const text = `---\nname: a\ndescription: d\n${lines.join('\n')}\n---\nbody\n`;
+  const { head, diagnostics } = readHead(sourceOf(text, { directory: 'a' }), { mode: 'lenient' });
+  return { needs: head?.controls.dependencies, codes: diagnostics.map(({ code }) => code) };
+};
+
+describe('dependencies', () => {
+  verifies('FMT-3', 'dependencies are read with all and any, for tools, servers and programs', () => {
+    const both = [['tool:get_order'], ['tool:update_order'], ['tool:mail', 'tool:chat']];
+    for (const lines of [
+      ['dependencies:', '  all: [get_order, update_order]', '  any: [mail, chat]'],
+      ['dependencies:', '  tools:', '    all: [get_order, update_order]', '    any: [mail, chat]'],
+      ['dependencies:', '  all:', '    - get_order', '    - tool: update_order', '    - any: [mail, {tool: chat}]'],
+      ['metadata:', '  dependencies:', '    all: [get_order, update_order]', '    any: [mail, chat]'],
+      ['metadata:', '  dependencies: "tool:get_order, tool:update_order, tool:mail | tool:chat"'],
+    ])
+      expect(read(...lines).needs, lines.join('\n')).toEqual(both);
+    expect(
+      read('dependencies:', '  mcp_servers: [github]', '  any: [{mcp: gitlab}, "bin:gh"]', '  prompts: [review]').needs,
+    ).toEqual([['mcp:github'], ['mcp:gitlab', 'bin:gh']]);
+    expect(read('dependencies:', '  all: [mcp__github__create_issue]')).toEqual({
+      needs: [['tool:mcp__github__create_issue']],
+      codes: ['field/extension'],
+    });
+  });
+
+  test.each([
+    ['packages of Claude', 'dependencies: python>=3.8, pandas>=1.5.0', 'field/other-agent'],
+    ['names of skills', 'dependencies: [adexmo]', 'field/other-agent'],
+    ['nothing', 'dependencies:', 'field/other-agent'],
+  ])('%s under the same name are not needs', (_, line, code) => {
+    expect(read(line)).toEqual({ needs: undefined, codes: [code] });
+  });
+
+  test.each([
+    ['a kind of its own', ['  hard: [copywriting]']],
+    ['a choice between groups', ['  any: [{all: [a, b]}, c]']],
+    ['a name that is a sentence', ['  all: ["the tool that sends mail"]']],
+  ])('%s is reported, and the rest is read', (_, lines) => {
+    const { needs, codes } = read('dependencies:', ...lines, '  tools: [x]');
+    expect(needs).toEqual([['tool:x']]);
+    expect(codes).toEqual(['field/extension', 'field/type']);
+  });
+
+  test('text under metadata without a kind is not understood as tools', () => {
+    expect(read('metadata:', '  dependencies: pandas, numpy').needs).toBeUndefined();
+  });
+
+  test('more than 200 needs, and nesting that never ends, are cut', () => {
+    const many = Array.from({ length: 300 }, (_, at) => `t${String(at)}`).join(', ');
+    expect(read('dependencies:', `  all: [${many}]`).needs).toHaveLength(200);
+    expect(read('dependencies:', `  ${'{all: '.repeat(12)}[x]${'}'.repeat(12)}`).needs).toBeUndefined();
+  });
+});
