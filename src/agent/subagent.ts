@@ -25,13 +25,13 @@ export function firstAncestry(): Ancestry {
 
 export type DelegationResult = { readonly type: 'delegated'; readonly result: ChildResult } | ActionFailed;
 
-/** The child listens to the signal of its parent, and its record is closed before that of its parent. */
-export async function delegate(skill: SkillEntry, parts: AgentParts): Promise<DelegationResult> {
+/** `tool` is the one that the model called. The child listens to the signal of its parent, and its record is closed before that of its parent. */
+export async function delegate(skill: SkillEntry, tool: string, parts: AgentParts): Promise<DelegationResult> {
   const { run, ancestry, state, limits, stop: signal } = parts;
   const refused = refusal(skill, ancestry);
   if (refused !== undefined) return actionFailed('load_skill', refused);
   // The policy decides about the skill as for any other action; its instructions stay out of this conversation.
-  const seen = await run.session.perform({ type: 'list_resources', skill: skill.id }, { signal });
+  const seen = await run.session.perform({ type: 'list_resources', skill: skill.id }, { signal, tool });
   if (seen.type === 'failed') return { ...seen, action: 'load_skill' };
   const { call, used } = state();
   const result = await parts.startChild({

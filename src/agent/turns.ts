@@ -272,7 +272,7 @@ async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promis
 async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutcome> {
   const child = childSkill(call, parts);
   if (child === undefined) return callTool(call, parts);
-  const delegated = await delegate(child, parts);
+  const delegated = await delegate(child, call.name, parts);
   if (delegated.type === 'failed') return { result: ownResult(call, `${delegated.message}; ${delegated.hint}`, true) };
   const { outcome, answer } = delegated.result;
   const text = `${child.name} ran as a subagent; outcome: ${outcome}. Its summary:\n${answer}`;

@@ -28,8 +28,9 @@ export interface Profile {
   /** Folders of a project in which the system keeps skills, relative, highest priority first. They need trust as others of a project do. */
   readonly projectFolders?: readonly string[];
   /**
-   * The system has one root: `DOCUMENT_ROOT/skills` if the variable is set and this is `document-root`, else what `skill_roots` of the
-   * project names, else the first of `projectFolders` that exists, from the working directory up (default: all of these are used).
+   * The system has one root: what `roots`, `--root`, `SKILLS_ROOT` or `skill_roots` of the project name, and `DOCUMENT_ROOT/skills` if the
+   * variable is set and this is `document-root`. Where nothing is named, it is the first of `projectFolders` that exists, from the working
+   * directory up (default: all of these are used).
    */
   readonly oneRoot?: 'document-root' | 'project';
   /**
@@ -46,6 +47,11 @@ export interface Profile {
    * folder (default: the one that changed last).
    */
   readonly sameNames?: 'first-path' | 'folder';
+  /**
+   * Fields that say when and where a skill runs and that the system does not know: its skills are as if they lacked them. `run-mode` stands
+   * for `context: fork` too (default: all are followed). No field that takes rights away can be named.
+   */
+  readonly ignoredFields?: readonly ('run-mode' | 'paths')[];
   /** Diagnostics that keep their lenient severity in strict mode and leave no skill out, because the system has no such rule (default: none). */
   readonly tolerates?: readonly Diagnostic['code'][];
   /** Every write to the project is of high risk, so that `--yes` approves none (default: edits that git can undo are of low risk). */

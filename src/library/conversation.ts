@@ -1,7 +1,7 @@
 import { actionFailed, failure, type Action, type ActionProblem, type ApprovalRequest, type RunEvent } from '#core';
 import { approvalLines } from '#policy';
 import { buildSkillTools, type Runtime, type Session, type SessionOptions, type SkillTools } from '#runtime';
-import { forEmbedder, type HintTexts } from './embedder-hints.ts';
+import { forEmbedder, withoutClauses, type HintTexts } from './embedder-hints.ts';
 import { buildShapes, type Shapes } from './shapes.ts';
 
 /** What a person is asked: the request, who asks, and the text to show. */
@@ -91,12 +91,13 @@ export async function startConversation(parts: ConversationParts): Promise<Conve
     },
   });
   let isClosed = false;
-  const skills = buildSkillTools(session, runtime, async (action, options) => {
+  const perform: Session['perform'] = async (action, options) => {
     if (isClosed) return actionFailed(action.type, failure('run/ended', 'this conversation is closed'));
     const problem = await prepare(action, options?.signal);
     if (problem !== undefined) return session.fail(actionFailed(action.type, problem));
     return forEmbedder(await session.perform(action, options), hints);
-  });
+  };
+  const skills = buildSkillTools(session, runtime, perform, withoutClauses);
   const close = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;

@@ -3,9 +3,9 @@ import { failure, type ActionFailed, type ActionProblem, type Observation } from
 /** Replaces what a model is told to do next, by the code of the failure. */
 export type HintTexts = { readonly [Code in ActionProblem['code']]?: string };
 
-/** Commands and switches of our command line, which users of another product do not have. */
+/** Commands and switches of our command line, and options of other calls, which users of another product do not have. */
 const OF_OUR_COMMAND =
-  /\bskillwright [a-z]|~\/\.agent|(?<![\w-])--(?:allow|approve|command|env|executor|image|offline|out|serve|venv|wheels|with|yes)\b/;
+  /\(pass `|\bskillwright [a-z]|~\/\.agent|(?<![\w-])--(?:allow|approve|command|env|executor|image|offline|out|serve|venv|wheels|with|yes)\b/;
 
 const HINTS: HintTexts = {
   'approval/needed': 'tell the user what it was for, and continue without it',

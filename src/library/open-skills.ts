@@ -18,6 +18,7 @@ import {
 import { createRuntime } from '#packs';
 import type { Runtime, SessionOptions } from '#runtime';
 import type { ExecutionOptions } from '#sandbox';
+import { chooseProfile } from '#tools/profiles';
 import { openVocabulary } from '#tools';
 import { withBriefResults } from './brief-results.ts';
 import {
@@ -58,9 +59,12 @@ export interface OpenSkillsOptions {
    * your own. Naming them is trusting them. Of skills with the same name, the first wins.
    */
   readonly from: string | URL | SkillSource | readonly (string | URL | SkillSource)[];
-  /** Runs programs of skills in a sandbox; `true` with the defaults (default: false, no tool that runs programs is offered). */
+  /**
+   * Runs programs of skills in a sandbox; `true` with the defaults, `false` offers no tool that runs programs. Without it a vocabulary
+   * decides: `trpc` offers them where an executor isolates them, the others do not.
+   */
   readonly execute?: boolean | ExecuteOptions;
-  /** The tools that the model gets: a built-in vocabulary or one of your own (default: `skillwright`). */
+  /** The tools and the defaults of a built-in vocabulary, or a vocabulary of your own (default: `skillwright`). */
   readonly vocabulary?: VocabularyName | Vocabulary;
   /** `search` lists only pinned skills and lets the model search for the others; or the budget and format of the list. */
   readonly catalog?: SessionOptions['catalog'];
@@ -93,7 +97,7 @@ export interface SkillLibrary {
 
 /** Opens skills for an agent of your own. Reads no configuration file, and makes no request unless `from` names an address. */
 export async function openSkills(options: OpenSkillsOptions): Promise<SkillLibrary> {
-  const { from, execute = false, cwd, config, hints = {}, cache = false } = options;
+  const { from, execute, cwd, config, hints = {}, cache = false, vocabulary = 'skillwright' } = options;
   const named: readonly (string | URL | SkillSource)[] = Array.isArray(from) ? from : [from];
   const sources = named.filter(isSource);
   const staged = await stageSources(sources);
@@ -105,20 +109,22 @@ export async function openSkills(options: OpenSkillsOptions): Promise<SkillLibra
     };
     const runtime = await createRuntime({
       ...defined({ cwd, config }),
+      ...(typeof vocabulary === 'string' ? { vocabulary } : {}),
       roots: named.map(toRoot),
       onlyRoots: true,
       configFile: false,
       cache,
     });
-    const session = sessionOptions(options);
-    if (session.execution !== undefined) await tryPrograms(runtime, session);
+    const isOffered = execute === undefined && chooseProfile(vocabulary, runtime).offersPrograms === true;
+    const wanted = sessionOptions({ ...options, execute: isOffered || execute });
+    const session = (await canStart(runtime, wanted, isOffered)) ? wanted : sessionOptions(options);
     return openLibrary({
       runtime,
       staged,
       sources,
       session,
       hints,
-      execute: execute === true || execute === false ? {} : execute,
+      execute: typeof execute === 'object' ? execute : {},
     });
   } catch (error) {
     staged.close();
@@ -227,12 +233,18 @@ function sessionOptions({
   return { ...common, execution: { artifacts: false, opens: approve === undefined, ...programs } };
 }
 
-/** Finds out at the start whether programs can run, and with words for a program that has no command line. */
-async function tryPrograms(runtime: Runtime, session: SessionOptions): Promise<void> {
+/**
+ * Finds out at the start whether programs can run. If they cannot, it throws with words for a program that has no command line, or returns
+ * false where they are `optional`.
+ */
+async function canStart(runtime: Runtime, session: SessionOptions, optional: boolean): Promise<boolean> {
+  if (session.execution === undefined) return true;
   try {
     await (await runtime.startSession(session)).close();
+    return true;
   } catch (error) {
     if (!isSkillError(error) || error.code !== 'executor/unavailable') throw error;
+    if (optional) return false;
     throw new SkillError({
       code: 'executor/unavailable',
       message: withoutClauses(error.message),

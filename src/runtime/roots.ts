@@ -30,7 +30,7 @@ export interface RootsInput {
   readonly extra?: readonly RootOption[] | undefined;
   /** Further folders of a project with skills, from the vocabulary. */
   readonly projectFolders?: readonly string[] | undefined;
-  /** Only one of `projectFolders` and `DOCUMENT_ROOT/skills` is used; see `Profile`. */
+  /** No folder is added to those that are named; see `Profile`. */
   readonly oneRoot?: Profile['oneRoot'];
   /** A further folder of the home folder with skills, from the vocabulary. */
   readonly userFolder?: string | undefined;
@@ -81,7 +81,7 @@ export function defaultRoots({
   const inDirectory = (directory: string): readonly RootCandidate[] =>
     projectFolders.map((folder) => ({ source: 'project', path: path.join(directory, folder) }));
   const ofVocabulary = directories.flatMap(inDirectory);
-  const isNamed = documentRoot !== '' || configured.some(({ source }) => source === 'project');
+  const isNamed = asked.length > 0 || documentRoot !== '' || configured.some(({ source }) => source === 'project');
   const only = isNamed ? undefined : (ofVocabulary.find((root) => isPresent(root.path)) ?? ofVocabulary[0]);
   const rejected: Diagnostic[] = [];
   const found: RootCandidate[] = [

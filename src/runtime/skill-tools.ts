@@ -21,11 +21,12 @@ export interface SkillTools {
   readonly call: (name: string, input: unknown, options?: { readonly signal?: AbortSignal }) => Promise<ToolAnswer>;
 }
 
-/** The tools of an open session. `perform` may change actions and what is observed. */
+/** The tools of an open session. `perform` may change actions and what is observed, `wordReason` why a tool is not offered. */
 export function buildSkillTools(
   session: Session,
   runtime: Runtime,
   perform: Session['perform'] = (action, options) => session.perform(action, options),
+  wordReason: (reason: string) => string = (reason) => reason,
 ): SkillTools {
   const { tools, find } = buildTools({
     vocabulary: session.vocabulary,
@@ -48,9 +49,9 @@ export function buildSkillTools(
       if (tool !== undefined) return tool.call(input, callOptions);
       callOptions?.signal?.throwIfAborted();
       // Models invent tool names; the model gets an error and can continue.
+      const reason = whyNotOffered(name, session.vocabulary, session.offer);
       const message =
-        whyNotOffered(name, session.vocabulary, session.offer) ??
-        `there is no tool called ${JSON.stringify(printable(name))}`;
+        reason === undefined ? `there is no tool called ${JSON.stringify(printable(name))}` : wordReason(reason);
       const cause = {
         code: 'input/invalid',
         message,

@@ -5,7 +5,7 @@ import { settleSameNames, type SkillIndex } from '#skills';
 /** The skills of a snapshot that a system can use, under the names that it gives them. */
 export function usableSkills(
   snapshot: SkillIndex,
-  { unusable = [], unlisted = [], rootIsNoSkill, sameNames: rule }: Profile,
+  { unusable = [], unlisted = [], rootIsNoSkill, sameNames: rule, ignoredFields = [] }: Profile,
 ): SkillIndex {
   const known = new Set(snapshot.report.leftOut.map(({ path }) => path));
   const refused = snapshot.diagnostics
@@ -21,13 +21,30 @@ export function usableSkills(
     [...leftOut.filter(({ code }) => !unlisted.includes(code)), ...own].map(({ path: file }) => file),
   );
   const incomplete = new Set(leftOut.map(({ path: file }) => file).filter((file) => !broken.has(file)));
-  return settleSameNames(without(snapshot, [...leftOut, ...own]), {
+  const settled = settleSameNames(without(snapshot, [...leftOut, ...own]), {
     rule,
     unlisted: [
       ...snapshot.all.filter(({ dir, file }) => incomplete.has(`${dir}/${file}`)),
       ...(unlisted.includes('description/missing') ? snapshot.undescribed : []),
     ],
   });
+  return withoutFields(settled, ignoredFields);
+}
+
+function withoutFields(index: SkillIndex, ignored: NonNullable<Profile['ignoredFields']>): SkillIndex {
+  const changed = new Map<SkillEntry, SkillEntry>();
+  for (const skill of index.all) {
+    const { runMode, paths } = skill.controls;
+    const controls = {
+      ...skill.controls,
+      runMode: ignored.includes('run-mode') ? 'inline' : runMode,
+      paths: ignored.includes('paths') ? undefined : paths,
+    } as const;
+    if (controls.runMode !== runMode || controls.paths !== paths) changed.set(skill, { ...skill, controls });
+  }
+  if (changed.size === 0) return index;
+  const change = (skill: SkillEntry): SkillEntry => changed.get(skill) ?? skill;
+  return { ...index, skills: index.skills.map(change), all: index.all.map(change) };
 }
 
 function rootSkill(path: string): LeftOut {

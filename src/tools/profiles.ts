@@ -21,6 +21,9 @@ const ONE_ROOT_AND_WHOLE_FILES = {
 /** The system has no limit of its own; an answer has at most as many calls. */
 const ALL_LOADS = 16;
 
+/** The system loads every skill into the conversation, and only when its model asks for it. */
+const UNKNOWN_FIELDS = ['run-mode', 'paths'] as const;
+
 /** YAML that a parser of YAML refuses, what the frontmatter must have, and another spelling of SKILL.md. */
 const UNUSABLE = [
   'frontmatter/invalid-yaml',
@@ -43,6 +46,7 @@ export const PROFILES = {
     unlisted: ['name/missing', 'description/missing'],
     rootIsNoSkill: true,
     sameNames: 'folder',
+    ignoredFields: UNKNOWN_FIELDS,
     oneRoot: 'document-root',
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
@@ -50,6 +54,7 @@ export const PROFILES = {
   trpc: {
     settings: {
       builtin: false,
+      use_default_roots: false,
       catalog: { ...EVERY_SKILL, format: 'list' },
       session: { max_loaded: KEPT_BODIES.max_loaded },
       security: WHOLE_BODIES,
@@ -57,6 +62,8 @@ export const PROFILES = {
     agentPlacement: 'system',
     loadsPerTurn: ALL_LOADS,
     offersPrograms: true,
+    ignoredFields: UNKNOWN_FIELDS,
+    oneRoot: 'project',
     projectFolders: ['skills'],
     installFolder: { project: 'skills' },
   },
@@ -67,6 +74,7 @@ export const PROFILES = {
     unusable: [...UNUSABLE, 'frontmatter/fence', 'frontmatter/bom'],
     rootIsNoSkill: true,
     sameNames: 'first-path',
+    ignoredFields: UNKNOWN_FIELDS,
     oneRoot: 'project',
     projectFolders: ['backend/skills'],
     installFolder: { project: 'backend/skills' },
@@ -101,6 +109,7 @@ export const PROFILES = {
       'body/hidden-characters',
     ],
     rootIsNoSkill: true,
+    ignoredFields: ['paths'],
     writesAreHighRisk: true,
     protocol: 'actions',
     projectFolders: ['.agent/skills'],

@@ -87,6 +87,19 @@ describe('roots by convention', () => {
     expect(shown(base, { ...input, env })).toHaveLength(4);
   });
 
+  test('a vocabulary with one root adds none to the roots that are named', () => {
+    const { base, home, cwd } = makePlace();
+    const input = { cwd, home, env: {}, conventions: false, projectFolders: ['skills'], oneRoot: 'project' } as const;
+    const named = path.join(base, 'elsewhere');
+    expect(shown(base, { ...input, cli: [named] })).toEqual(['option elsewhere']);
+    expect(shown(base, { ...input, env: { SKILLS_ROOT: named } })).toEqual(['env elsewhere']);
+    expect(shown(base, { ...input, extra: [{ source: 'project', path: named }] })).toEqual(['project elsewhere']);
+    expect(shown(base, { ...input, extra: [named] })).toEqual([
+      'config elsewhere',
+      'project home/me/code/repo/packages/one/skills',
+    ]);
+  });
+
   test('a repository may be marked by a .git file; without one only the working directory counts', () => {
     const { base, home } = makePlace();
     const worktree = path.join(base, 'tree');

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/packs/open-runtime.ts';
+import type { VocabularyName } from '../../src/core/vocabulary-names.ts';
+import type { RuntimeOptions } from '../../src/runtime/runtime.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { runtimeOver } from '../runtime/support.ts';
 import { scratch } from '../skills/registry/support.ts';
@@ -19,6 +21,33 @@ function open(
   for (const [file, text] of Object.entries(files)) write(root, file, text);
   return runtimeOver(root).then((runtime) => openSkillTools({ vocabulary, runtime }));
 }
+
+test('a root that is named is the only one: no skill of the home folder, of the project, or built in is beside it', async () => {
+  const [project, home] = [scratch(), scratch()];
+  const named = path.join(project, 'elsewhere');
+  for (const [root, name] of [
+    [named, 'named'],
+    [path.join(home, '.agents/skills'), 'of-home'],
+    [path.join(home, '.claude/skills'), 'of-claude'],
+    [path.join(project, '.agents/skills'), 'of-project'],
+    [path.join(project, 'skills'), 'of-folder'],
+    [path.join(project, 'backend/skills'), 'of-backend'],
+  ] as const)
+    write(root, `${name}/SKILL.md`, `---\nname: ${name}\ndescription: Demo.\n---\n`);
+  const shown = async (vocabulary: VocabularyName, runtime: RuntimeOptions): Promise<readonly string[]> => {
+    const options = { cwd: project, home, env: {}, cache: false, ...runtime } as const;
+    const { session } = await openSkillTools({ vocabulary, runtime: options, execution: false });
+    await session.close();
+    return session.index.skills.map(({ name }) => name);
+  };
+  for (const vocabulary of ['openseed', 'trpc', 'manusx'] as const) {
+    expect([vocabulary, await shown(vocabulary, { roots: ['./elsewhere'] })]).toEqual([vocabulary, ['named']]);
+    const env = { SKILLS_ROOT: named };
+    expect([vocabulary, await shown(vocabulary, { env })]).toEqual([vocabulary, ['named']]);
+  }
+  const shared = ['of-claude', 'of-home', 'named'];
+  expect(await shown('skillwright', { roots: ['./elsewhere'] })).toEqual(expect.arrayContaining(shared));
+});
 
 describe('openseed', () => {
   const SKILL = { skill_name: 'file-diff' };

@@ -22,6 +22,7 @@ export const ROWS = seedRows(
     packed: 'test/package.system.test.ts',
     create: 'test/skills/format/new-skill.test.ts',
     statements: 'test/seeds/statements.test.ts',
+    fields: 'test/seeds/foreign-fields.system.test.ts',
     restored: 'test/seeds/restored.system.test.ts',
   },
   [
@@ -324,6 +325,11 @@ export const ROWS = seedRows(
       'a skill that was requested is not forgotten, however many follow',
       'seed',
       'a skill stays loaded however many are requested after it',
+    ],
+    [
+      'skill_request returns the content to its caller, whatever else the frontmatter has',
+      'fields',
+      'a skill with context: fork or run-mode: subagent is loaded into the conversation as any other',
     ],
   ],
 );

@@ -13,6 +13,7 @@ export const ROWS = seedRows(
     offered: 'test/tools/tools.test.ts',
     packed: 'test/package.system.test.ts',
     statements: 'test/seeds/statements.test.ts',
+    fields: 'test/seeds/foreign-fields.system.test.ts',
     session: 'test/seeds/openseed-session.test.ts',
   },
   [
@@ -369,5 +370,10 @@ export const ROWS = seedRows(
       'a SKILL.md without name or description is loaded by its folder, is in no list, and keeps its restrictions',
     ],
     ['the first n are taken, whatever n is', 'seed', 'search_skills gives at most n pairs of name and description'],
+    [
+      'load_skill returns the text to its caller, whatever else the frontmatter has',
+      'fields',
+      'a skill with context: fork or run-mode: subagent is loaded into the conversation as any other',
+    ],
   ],
 );

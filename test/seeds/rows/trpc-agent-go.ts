@@ -21,6 +21,9 @@ const DELTA = 'a call has a state delta in the documented shape';
 const NAMED = 'has the name of the skill, which is SKILL_NAME: %s';
 const SPANS = 'each step of a run is told to whoever traces, with names and counts and no contents';
 
+const NAMED_ROOT =
+  'a root that is named is the only one: no skill of the home folder, of the project, or built in is beside it';
+
 /** Document 002: the skills page of trpc-agent-go. */
 export const ROWS = seedRows(
   'TRPC',
@@ -42,6 +45,8 @@ export const ROWS = seedRows(
     limits: 'test/seeds/trpc-limits.system.test.ts',
     packed: 'test/package.system.test.ts',
     bubblewrap: 'test/sandbox/bubblewrap.system.test.ts',
+    library: 'test/library/vocabularies.system.test.ts',
+    fields: 'test/seeds/foreign-fields.system.test.ts',
   },
   [
     [
@@ -92,11 +97,7 @@ export const ROWS = seedRows(
     ],
     ['a skill is a folder with SKILL.md, documents (.md, .txt) and scripts', 'seed', SEED_LOAD],
     ['USAGE.md beside SKILL.md is a document', 'seed', STATE],
-    [
-      'SKILLS_ROOT names the root',
-      'roots',
-      'an archive on disk and a file: address work, and a changed archive is read again',
-    ],
+    ['SKILLS_ROOT names the root', 'statements', NAMED_ROOT],
     [
       'SKILLS_ROOT may be the address of an archive (today)',
       'roots',
@@ -390,6 +391,17 @@ export const ROWS = seedRows(
       'a failed tool call does not end the conversation',
       'agent',
       'sends the results of several calls of one answer together',
+    ],
+    ['the repository that is given is the only one', 'statements', NAMED_ROOT],
+    [
+      'a program that opens the skills has skill_run by itself: openSkills too',
+      'library',
+      'trpc: skill_run is there without an option, and runs isolated',
+    ],
+    [
+      'skill_load loads into the conversation, whatever else the header has',
+      'fields',
+      'a skill with context: fork or run-mode: subagent is loaded into the conversation as any other',
     ],
   ],
 );
