@@ -185,7 +185,7 @@ describe('call', () => {
       ['call', run.name, JSON.stringify(run.input)],
       ['run', 'hi', '--model', 'scripted:model.json'],
     ]) {
-      const all = [...words, '--vocabulary', 'trpc', '--yes', '--json'];
+      const all = [...words, '--vocabulary', 'trpc', '--root', '.agent/skills', '--yes', '--json'];
       const own = await runCli(world.project, all, { HOME: world.home });
       const auto = await runCli(world.project, [...all, '--executor', 'auto'], { HOME: world.home });
       const isLocal = [own, auto].map(({ out, err }) => `${out}${err}`.includes('not contained: no isolation'));

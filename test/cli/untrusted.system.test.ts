@@ -45,7 +45,11 @@ describe('a skill of an untrusted project', () => {
 
   test('is refused by call with exit code 3, also where no other skill can be used', async () => {
     const at = world();
+    writeSkill(path.join(at.project, 'skills/release'), { description: 'Writes release notes.' });
     const load = ['call', 'skill_load', '{"skill": "release"}', '--vocabulary', 'trpc'];
+    const mine = '{"skill_roots": ["~/mine"]}';
+    writeSkill(path.join(at.home, 'mine/other'), { description: 'Is my own.' });
+    writeFileSync(path.join(at.home, '.agent/config.json'), mine);
     const beside = await at.run(...load);
     rmSync(path.join(at.home, '.agent'), { recursive: true });
     const alone = await at.run(...load);
