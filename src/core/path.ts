@@ -46,10 +46,14 @@ function isTooLong(segment: string): boolean {
   return segment.length * 3 > MAX_SEGMENT_BYTES && new TextEncoder().encode(segment).length > MAX_SEGMENT_BYTES;
 }
 
-/** The path of a script in its skill folder. */
+/**
+ * The path of a script in its skill folder, to be parsed. Below `scripts/`, a name such as `~x.py` or `ab:c.py` is only a name, but a path
+ * with folders that starts elsewhere stays one.
+ */
 export function scriptPath({ script, anywhere }: Pick<RunScript, 'script' | 'anywhere'>): string {
   const bare = script.replace(/^(?:\.\/+)+/, '');
-  return anywhere === true || bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
+  const isElsewhere = bare.trim() === '' || (ABSOLUTE.test(bare) && bare.includes('/'));
+  return anywhere === true || isElsewhere || bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
 }
 
 /** The parent folder of a path; empty at the top. */

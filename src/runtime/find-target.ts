@@ -10,6 +10,7 @@ import {
   quoted,
   serverOfSource,
   SkillError,
+  scriptPath,
   toRelativePath,
   typedWord,
   type Action,
@@ -73,7 +74,7 @@ export async function findTarget(action: Action, context: ActionContext): Promis
  */
 function fileProblem(action: Action, skill: SkillEntry | undefined): ActionProblem | undefined {
   if (action.type !== 'read_resource' && action.type !== 'run_script') return undefined;
-  const asked = toRelativePath(action.type === 'run_script' ? action.script : action.path);
+  const asked = toRelativePath(action.type === 'run_script' ? scriptPath(action) : action.path);
   if (isProblem(asked)) return asked;
   if (action.type === 'read_resource') return undefined;
   const { script, anywhere } = action;

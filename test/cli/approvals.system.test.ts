@@ -242,7 +242,17 @@ describe('a file of the machine as an input', needs('bubblewrap'), () => {
     const call = (file: string, ...more: readonly string[]): Promise<CliResult> => {
       const inputs = [{ from: `host://${file}`, to: 'work/inputs/x' }];
       const input = { skill: 'demo', command: 'cat $WORK_DIR/inputs/x', inputs };
-      const flags = ['--vocabulary', 'trpc', '--root', 'home/.agents/skills', '--executor', 'bubblewrap', '--yes', '-q', ...more];
+      const flags = [
+        '--vocabulary',
+        'trpc',
+        '--root',
+        'home/.agents/skills',
+        '--executor',
+        'bubblewrap',
+        '--yes',
+        '-q',
+        ...more,
+      ];
       return run('call', 'skill_run', JSON.stringify(input), ...flags);
     };
     const given = await call(path.join(cwd, 'notes.txt'));

@@ -327,6 +327,14 @@ test('without an execution nothing is run and no tool that runs anything is offe
   }
 });
 
+test('a script called like an address or a home folder runs by its name', async () => {
+  const { session, root } = await open({ executor: 'local' });
+  const scripts = ['ab:c.sh', '~x.sh'];
+  for (const script of scripts) writeFileSync(path.join(root, 'tools/scripts', script), 'echo went\n');
+  for (const script of scripts)
+    expect((await run(session, { type: 'run_script', skill: 'tools', script, args: [] })).stdout).toBe('went\n');
+});
+
 test('a skill that changes after it was staged runs as it was', async () => {
   const { session, root } = await open({ executor: 'local' });
   const script = path.join(root, 'tools/scripts/echo.mjs');

@@ -203,12 +203,13 @@ describe('openseed by its design', () => {
 
   test('a file whose name no path can spell is not listed, and load_skill has a note about it', async () => {
     const root = documentRoot();
-    for (const odd of ['back\\slash.py', 'tab\t.py', 'soft\u00ADhyphen.py', '~t.py'])
+    for (const odd of ['back\\slash.py', 'tab\t.py', 'soft\u00ADhyphen.py', '~t.py', 'ab:c.py'])
       write(root, `file-diff/scripts/${odd}`, '');
     const { call } = await openseed(root);
     expect((await call('list_skill_assets', { skill_name: 'file-diff' })).value).toEqual([
       'assets/template.md',
       'references/SPEC.md',
+      'scripts/ab:c.py',
       'scripts/compare.py',
       'scripts/~t.py',
     ]);
@@ -220,9 +221,9 @@ describe('openseed by its design', () => {
       ),
     );
     // What is listed is found.
-    for (const script_name of ['~t.py', 'scripts/~t.py'])
+    for (const script_name of ['~t.py', 'scripts/~t.py', 'ab:c.py', 'scripts/ab:c.py'])
       expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name })).value).toBe(
-        path.join(root, 'file-diff/scripts/~t.py'),
+        path.join(root, 'file-diff/scripts', path.basename(script_name)),
       );
     expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: '~/t.py' })).isError).toBe(
       true,

@@ -12,10 +12,7 @@ export type FoundScript =
  * resource, but is not read.
  */
 export function findScript(skill: SkillLocation, script: string, anywhere?: true): FoundScript {
-  // Below `scripts/`, a name that starts with ~ is a name, and no home folder.
-  const asked = toRelativePath(/^~[^/]*$/.test(script) ? `./${script}` : script);
-  if (isProblem(asked)) return failed(asked);
-  const full = toRelativePath(scriptPath({ script: asked, anywhere }));
+  const full = toRelativePath(scriptPath({ script, anywhere }));
   if (isProblem(full)) return failed(full);
   return inSkill(skill, (directory) => {
     const found = directory.resolve(full);

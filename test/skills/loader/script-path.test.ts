@@ -22,6 +22,27 @@ test('a script is found with and without its folder named, with its exec bit', (
   });
 });
 
+test('below scripts/, a name that starts like a home folder or an address is a name', () => {
+  const skill = makeSkill({ 'scripts/~x.py': '', 'scripts/ab:c.py': '', 'scripts/file:x.sh': '' });
+  const places = ['~x.py', 'ab:c.py', 'file:x.sh', './ab:c.py', 'scripts/ab:c.py'].map((name) =>
+    findScript(skill, name),
+  );
+  expect(places.map((found) => (found.type === 'found' ? path.basename(found.path) : found.failure.code))).toEqual([
+    '~x.py',
+    'ab:c.py',
+    'file:x.sh',
+    'ab:c.py',
+    'ab:c.py',
+  ]);
+  const elsewhere = ['~/x.py', '~root/x.py', 'file:///x.py', 'C:/x.py', 'ab:c/x.py'].map((name) =>
+    findScript(skill, name),
+  );
+  expect(elsewhere.map((found) => found.type === 'failed' && found.failure.code)).toEqual(
+    Array<string>(5).fill('path/absolute'),
+  );
+  expect(findScript(skill, String.raw`C:\x.py`)).toMatchObject({ failure: { code: 'path/backslash' } });
+});
+
 test('one that is not there is answered with those that are most like it', () => {
   const skill = makeSkill({ 'scripts/extract.py': '', 'references/extrakt.md': '' });
   expect(findScript(skill, 'extrakt.py')).toEqual({
