@@ -21,6 +21,11 @@ const DELTA = 'a call has a state delta in the documented shape';
 const NAMED = 'has the name of the skill, which is SKILL_NAME: %s';
 const SPANS = 'each step of a run is told to whoever traces, with names and counts and no contents';
 
+const IN_SYSTEM =
+  'placed in the system message, loaded skills and selected documents are in each request while they live';
+const IN_CONTAINER = 'a skill lies in its container byte for byte, executable, read-only, with links to the workspace';
+const NOT_CHOSEN = 'a document that was not chosen is not shown, and scripts never are';
+const ARCHIVE = 'an archive at an address is downloaded once into SKILLS_CACHE_DIR';
 const NAMED_ROOT =
   'a root that is named is the only one: no skill of the home folder, of the project, or built in is beside it';
 
@@ -98,16 +103,8 @@ export const ROWS = seedRows(
     ['a skill is a folder with SKILL.md, documents (.md, .txt) and scripts', 'seed', SEED_LOAD],
     ['USAGE.md beside SKILL.md is a document', 'seed', STATE],
     ['SKILLS_ROOT names the root', 'statements', NAMED_ROOT],
-    [
-      'SKILLS_ROOT may be the address of an archive (today)',
-      'roots',
-      'an archive at an address is downloaded once into SKILLS_CACHE_DIR',
-    ],
-    [
-      'SKILLS_CACHE_DIR says where (today)',
-      'roots',
-      'an archive at an address is downloaded once into SKILLS_CACHE_DIR',
-    ],
+    ['SKILLS_ROOT may be the address of an archive (today)', 'roots', ARCHIVE],
+    ['SKILLS_CACHE_DIR says where (today)', 'roots', ARCHIVE],
     ['skill_load, skill_select_docs and skill_list_docs are registered by themselves', 'tools', PARAMETERS],
     ['skill_run is registered by itself', 'seed', ISOLATED],
     ['guidance in the system message: skill_load first, documents if needed, then skill_run', 'seed', SEED_LOAD],
@@ -139,16 +136,8 @@ export const ROWS = seedRows(
     ],
     ['skill_load sets temp:skill:loaded:<name> to "1"', 'seed', STATE],
     ['skill_load sets temp:skill:docs:<name> to "*" or a JSON list', 'seed', TOLD],
-    [
-      'the keys live for one turn',
-      'session',
-      'placed in the system message, loaded skills and selected documents are in each request while they live',
-    ],
-    [
-      'the request processor puts body and documents into the system message',
-      'session',
-      'placed in the system message, loaded skills and selected documents are in each request while they live',
-    ],
+    ['the keys live for one turn', 'session', IN_SYSTEM],
+    ['the request processor puts body and documents into the system message', 'session', IN_SYSTEM],
     ['repeated calls add or replace documents', 'tools', 'a repeated load is a note, with the documents that are new'],
     ['skill_select_docs: skill is required', 'tools', SELECT],
     ['skill_select_docs: docs', 'tools', SELECT],
@@ -261,16 +250,8 @@ export const ROWS = seedRows(
       'folders',
       'may bring its own out/, work/ and inputs/: programs write there, and the next one reads it',
     ],
-    [
-      'container: the run folder is writable',
-      'container',
-      'a skill lies in its container byte for byte, executable, read-only, with links to the workspace',
-    ],
-    [
-      'container: skills are mounted read-only',
-      'container',
-      'a skill lies in its container byte for byte, executable, read-only, with links to the workspace',
-    ],
+    ['container: the run folder is writable', 'container', IN_CONTAINER],
+    ['container: skills are mounted read-only', 'container', IN_CONTAINER],
     [
       'container: no network by default',
       'container',
@@ -310,11 +291,7 @@ export const ROWS = seedRows(
     ['span workspace.collect', 'runs', SPANS],
     ['span workspace.cleanup', 'runs', SPANS],
     ['span workspace.inline', 'runs', SPANS],
-    [
-      'the next request is built from the state: overview, then body and documents',
-      'session',
-      'placed in the system message, loaded skills and selected documents are in each request while they live',
-    ],
+    ['the next request is built from the state: overview, then body and documents', 'session', IN_SYSTEM],
     ['outputs are collected exactly by patterns', 'seed', 'a run lists the files that it wrote, and no leftovers'],
     ['"unknown skill" names the skill', 'tools', 'an unknown skill is told in their words, with the nearest'],
     ['"executor is not configured"', 'seed', 'without an executor skill_run says that none is configured'],
@@ -335,11 +312,7 @@ export const ROWS = seedRows(
         restoredBy: [],
       },
     ],
-    [
-      'a document that was not chosen is not injected',
-      'statements',
-      'a document that was not chosen is not shown, and scripts never are',
-    ],
+    ['a document that was not chosen is not injected', 'statements', NOT_CHOSEN],
     ['OPENAI_API_KEY chooses the model service', 'models', 'keys of the environment'],
     ['outputs.max_files is enforced', 'collect', 'more files than may be collected are listed'],
     [
@@ -381,11 +354,7 @@ export const ROWS = seedRows(
     ],
     ['calls can run in parallel', 'agent', 'calls run at the same time: each program waits for a file of the other'],
     ['the state delta of a call decides the system message of the next request', 'agent', EVENTS],
-    [
-      'sources of scripts do not reach the context',
-      'statements',
-      'a document that was not chosen is not shown, and scripts never are',
-    ],
+    ['sources of scripts do not reach the context', 'statements', NOT_CHOSEN],
     ['"unknown skill": the overview lists the skills that there are', 'packed', WHOLE],
     [
       'a failed tool call does not end the conversation',
