@@ -6,6 +6,7 @@ import { gunzipSync, inflateSync } from 'node:zlib';
 
 import { printable, quoted } from '#core';
 import type { ScanFile, ScanFinding } from './finding.ts';
+import { decodeBase32, rotate } from './flow/fold.ts';
 import { hasLongRun } from './match.ts';
 import { isDocument, isTestFile } from './passages.ts';
 import { rateFinding, type Topic } from './rate.ts';
@@ -200,7 +201,7 @@ function decodings(written: string): readonly Bytes[] {
   if (/^(?:(?:\\|0)?x[0-9a-f]{2}[,\s]?)+$/i.test(value))
     found.push(Buffer.from(value.replaceAll(/\\?0?x|,/gi, ''), 'hex'));
   if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(value)) found.push(Buffer.from(value, 'base64'));
-  if (/^[A-Z2-7]+=*$/.test(value)) found.push(Buffer.from(base32(value), 'latin1'));
+  if (/^[A-Z2-7]+=*$/.test(value)) found.push(Buffer.from(decodeBase32(value), 'latin1'));
   if (/^(?:\d{2,3}[ ,;:.|-]){7,}\d{2,3}$/.test(written.trim()))
     found.push(Buffer.from(written.trim().split(/\D/).map(Number)));
   if (/^[01]{64,}$/.test(value))
@@ -214,13 +215,6 @@ function decodings(written: string): readonly Bytes[] {
   if (/^(?:&#\d{2,3};){6,}/.test(value))
     found.push(Buffer.from(value.replaceAll(/&#(\d{2,3});/g, (_, code: string) => String.fromCodePoint(Number(code)))));
   return found.flatMap((bytes) => [bytes, ...unpack(bytes)]);
-}
-
-function base32(value: string): string {
-  const bits = [...value.replaceAll('=', '')]
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('');
-  return (bits.match(/.{8}/g) ?? []).map((byte) => String.fromCodePoint(Number.parseInt(byte, 2))).join('');
 }
 
 const MAX_UNPACKED = { maxOutputLength: 200_000 };
@@ -317,13 +311,6 @@ function shiftedAt(text: string, place: number, cribs: readonly (readonly Crib[]
 
 function reverse(text: string): string {
   return [...text].toReversed().join('');
-}
-
-function rotate(text: string): string {
-  return text.replaceAll(/[a-z]/gi, (letter) => {
-    const base = letter <= 'Z' ? 65 : 97;
-    return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
-  });
 }
 
 const has = (text: string): boolean => CRIBS.some((crib) => text.includes(crib));

@@ -4,9 +4,10 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { encodeArguments, sandboxArguments } from '../../src/sandbox/executors/bubblewrap/arguments.ts';
+import { sandboxArguments } from '../../src/sandbox/executors/bubblewrap/arguments.ts';
 import { gatedCommand, splitEnvironment } from '../../src/sandbox/executors/bubblewrap/gate.ts';
 import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { encodeWords } from '../../src/sandbox/executors/namespaces/plan.ts';
 import { skillMounts } from '../../src/sandbox/executors/linux/mounts.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { setupOutput } from '../../src/sandbox/executors/linux/setup-output.ts';
@@ -31,8 +32,8 @@ describe('the profile', () => {
   });
 
   test('takes no argument that would become two', () => {
-    expect(() => encodeArguments(['--setenv', 'A', 'x\0--bind\0/\0/host'])).toThrow('contains a NUL');
-    expect(Buffer.from(encodeArguments(['--a', 'b c', ''])).toString()).toBe('--a\0b c\0\0');
+    expect(() => encodeWords(['--setenv', 'A', 'x\0--bind\0/\0/host'])).toThrow('contains a NUL');
+    expect(Buffer.from(encodeWords(['--a', 'b c', ''])).toString()).toBe('--a\0b c\0\0');
   });
 
   test('the gate script matches the reviewed golden file', async () => {

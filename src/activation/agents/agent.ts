@@ -138,8 +138,3 @@ export function byName(compare: (a: string, b: string) => number) {
   return (skills: readonly AgentSkill[]): readonly AgentSkill[] =>
     skills.toSorted((a, b) => compare(a.name, b.name) || (a.path < b.path ? -1 : 1));
 }
-
-/** Compares by UTF-16 units, as `<` does. */
-export function compareUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}

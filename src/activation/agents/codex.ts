@@ -1,6 +1,7 @@
 import path from 'node:path';
 
-import { answerEvent, compareUnits, type Agent, type AgentSkill, type Catalog, type CatalogContext } from './agent.ts';
+import { compareText } from '#core';
+import { answerEvent, type Agent, type AgentSkill, type Catalog, type CatalogContext } from './agent.ts';
 import { aliasCost, allocateCharacters, lineCost } from './codex-budget.ts';
 import { readByRules } from './skill-rules.ts';
 import {
@@ -99,7 +100,7 @@ function rankScope(skill: AgentSkill): number {
  */
 function listWithin(found: readonly AgentSkill[], { contextWindow, settings }: CatalogContext): Catalog {
   const skills = found.toSorted(
-    (a, b) => rankScope(a) - rankScope(b) || compareUnits(a.name, b.name) || compareUnits(a.path, b.path),
+    (a, b) => rankScope(a) - rankScope(b) || compareText(a.name, b.name) || compareText(a.path, b.path),
   );
   const aliases = new Map(
     [...new Set(found.map(({ folder }) => folder))].map((folder, at) => [folder, `r${String(at)}`]),

@@ -1,4 +1,5 @@
-import { byName, compareUnits, type Agent, type AgentSkill, type Catalog, type Shown } from './agent.ts';
+import { compareText } from '#core';
+import { byName, type Agent, type AgentSkill, type Catalog, type Shown } from './agent.ts';
 import { readByRules } from './skill-rules.ts';
 import {
   countIn,
@@ -18,7 +19,7 @@ const MAX_NAMES = 5000;
 const NAMES_START = 'Additional skills available (invoke by name): ';
 const EVERYWHERE = { depth: Number.POSITIVE_INFINITY } as const;
 const PROJECT = { ...EVERYWHERE, isInParents: true } as const;
-const sort = byName(compareUnits);
+const sort = byName(compareText);
 
 /* oxlint-disable no-template-curly-in-string -- `${NAME:-path}` is the notation of folders. */
 export const GITHUB_COPILOT: Agent = {

@@ -15,9 +15,14 @@ export interface ConfigProblem extends Pick<SchemaProblem, 'type' | 'path'> {
   readonly hint?: string;
 }
 
-/** Validates a configuration, or a file that a policy includes: schema, rules and host patterns. */
+/** More than a person fixes at a time. A hint compares names, so a file with thousands of unknown keys must not get one for each. */
+const MAX_PROBLEMS = 20;
+
+/** Validates a configuration, or a file that a policy includes: schema, rules and host patterns. Returns the first problems. */
 export function checkConfig(value: unknown, file: 'config' | 'policy' = 'config'): readonly ConfigProblem[] {
-  return listProblems(value, file).map((problem) => toConfigProblem(problem, value));
+  return listProblems(value, file)
+    .slice(0, MAX_PROBLEMS)
+    .map((problem) => toConfigProblem(problem, value));
 }
 
 function listProblems(value: unknown, file: 'config' | 'policy'): readonly SchemaProblem[] {

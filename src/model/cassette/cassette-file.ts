@@ -2,6 +2,7 @@
 import {
   checkJson,
   invalidInput,
+  jsonSchema,
   parseJson,
   quoted,
   SkillError,
@@ -118,22 +119,17 @@ function parseHeader(file: string, line: string): CassetteHeader {
     : invalid(file, `its version is ${version}; expected ${String(CASSETTE_VERSION)}`);
 }
 
-const TEXT: JsonSchema = { type: 'string', description: '' };
+const TEXT: JsonSchema = jsonSchema.text('');
 const FLAG: JsonSchema = { type: 'boolean', description: '' };
-const COUNT: JsonSchema = { type: 'integer', description: '', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const COUNT: JsonSchema = jsonSchema.count('', 0, Number.MAX_SAFE_INTEGER);
 const ANYTHING: JsonSchema = { type: 'object', description: '', additionalProperties: true };
 
 function object(properties: Readonly<Record<string, JsonSchema>>, required = Object.keys(properties)): JsonSchema {
-  return { type: 'object', description: '', properties, required, additionalProperties: false };
+  return jsonSchema.section('', properties, required);
 }
 
-function list(items: JsonSchema): JsonSchema {
-  return { type: 'array', description: '', items };
-}
-
-function one(value: string): JsonSchema {
-  return { type: 'string', description: '', enum: [value] };
-}
+const list = (items: JsonSchema): JsonSchema => jsonSchema.list('', items);
+const one = (...values: readonly string[]): JsonSchema => jsonSchema.choice('', values);
 
 const CALL = object({ id: TEXT, name: TEXT, input: TEXT });
 const MESSAGE: JsonSchema = {
@@ -158,7 +154,7 @@ const ANSWER = object(
   {
     text: TEXT,
     toolCalls: list(CALL),
-    finish: { type: 'string', description: '', enum: FINISHES },
+    finish: one(...FINISHES),
     usage: object(
       { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT, cacheWriteInputTokens: COUNT },
       [],
@@ -191,13 +187,8 @@ const ENTRY: JsonSchema = {
     ]),
   ],
 };
-const VERSION: JsonSchema = {
-  type: 'integer',
-  description: '',
-  minimum: CASSETTE_VERSION,
-  maximum: CASSETTE_VERSION,
-};
-const SCHEMAS: JsonSchema = { type: 'string', description: '', enum: ['shown', 'enforced'] };
+const VERSION = jsonSchema.count('', CASSETTE_VERSION, CASSETTE_VERSION);
+const SCHEMAS = one('shown', 'enforced');
 const TURN = object({ session: TEXT, id: TEXT, order: COUNT, at: TEXT });
 const HEADER = object({ cassette: VERSION, model: TEXT, contextWindow: COUNT, answerSchemas: SCHEMAS, turn: TURN }, [
   'cassette',

@@ -3,13 +3,14 @@
  * never replaces or removes an entry that it did not make. Each change checks the current state first, so that it can be repeated after an
  * interruption. A folder that cannot be used affects neither the root nor the other folders.
  */
-import { cpSync, fsyncSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { cpSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { quoted } from '#core';
 import { isInside, isSystemError, makeFolders, type DirectoryHandle } from '#platform';
 import { removeEmptyFolders, inTargetFolder, type TargetFolder } from './place-folder.ts';
 import { timedName } from '../root/root-paths.ts';
+import { syncDescriptor } from '../root/sync.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
 import { digestFolder, isCopyOf, stageCopies, hasSameFiles, type CopyContext, type StagedCopies } from './copies.ts';
 
@@ -228,7 +229,7 @@ function placeInFolder({ change, directory, real, context, copies }: PlacingInpu
     if (change.kind === 'copy') copy(name);
     else if (!link(name)) return 'no-links';
   }
-  sync(directory);
+  syncDescriptor(directory.descriptor);
   const undoAll = (): void => {
     for (const step of undo.toReversed()) step();
   };
@@ -268,15 +269,6 @@ function tryRename(from: string, to: string): boolean {
   } catch (error) {
     if (isSystemError(error) && error.code === 'ENOENT') return false;
     throw error;
-  }
-}
-
-function sync({ descriptor }: DirectoryHandle): void {
-  try {
-    fsyncSync(descriptor);
-  } catch (error) {
-    // Some file systems cannot sync folders; they sync them with the files.
-    if (!isSystemError(error) || error.code !== 'EINVAL') throw error;
   }
 }
 

@@ -46,12 +46,18 @@ export function startBackgroundSync({ count, within }: Pick<ToSync, 'count' | 'w
 export function syncPath(place: string): void {
   const descriptor = openSync(place, OPEN_FLAGS.foreignFile);
   try {
+    syncDescriptor(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export function syncDescriptor(descriptor: number): void {
+  try {
     fsyncSync(descriptor);
   } catch (error) {
     // Some file systems cannot sync folders; they sync them with the files.
     if (!isSystemError(error) || error.code !== 'EINVAL') throw error;
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -17,8 +17,6 @@ type CheckedJson =
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
-/** More than a person fixes at a time. */
-const MAX_PROBLEMS = 20;
 
 /**
  * Reads a file with one JSON object and validates it with `check`. A file with any problem is rejected as a whole: half a configuration
@@ -52,7 +50,7 @@ export function readCheckedJson(
 
   const problems = check(parsed.value);
   if (problems.length === 0) return { type: 'read', value: parsed.value, text };
-  return invalid(...problems.slice(0, MAX_PROBLEMS).map((problem) => toFinding(problem, text)));
+  return invalid(...problems.map((problem) => toFinding(problem, text)));
 }
 
 function toFinding({ type, path, message, hint }: ReturnType<typeof checkConfig>[number], text: JsonText): Finding {

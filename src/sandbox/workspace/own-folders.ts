@@ -44,12 +44,11 @@ function copyMissing(from: string, to: string): readonly string[] {
       if (type !== 'file' || isProblem(relative)) return [name];
       const file = folder.read(relative, { maxBytes: MAX_FILE_BYTES, allowHardLinks: true });
       if (file.type === 'failed') return [name];
-      const options = { mode: file.isExecutable ? 0o755 : 0o644, mayReplace: isAbsent };
+      const options = {
+        mode: file.isExecutable ? 0o755 : 0o644,
+        mayReplace: (digest?: string) => digest === undefined,
+      };
       return writeBeneath(to, relative, file.bytes, options).type === 'written' ? [] : [name];
     });
   return inConfined(from, copyAll, () => []);
-}
-
-function isAbsent(digest: string | undefined): boolean {
-  return digest === undefined;
 }

@@ -132,14 +132,13 @@ function takeNewFiles(copy: string, snapshot: string, { root, leftOut }: CopyOri
   }
 }
 
+/** A file that the program already put into `out/` is what it wants to be seen. */
 function isWritten(root: string, file: RelativePath, bytes: Uint8Array): boolean {
   const place = toRelativePath(`out/${file}`);
-  return !isProblem(place) && writeBeneath(root, place, bytes, { mayReplace: isAbsent }).type === 'written';
-}
-
-/** A file that the program already put into `out/` is what it wants to be seen. */
-function isAbsent(digest: string | undefined): boolean {
-  return digest === undefined;
+  return (
+    !isProblem(place) &&
+    writeBeneath(root, place, bytes, { mayReplace: (digest) => digest === undefined }).type === 'written'
+  );
 }
 
 /** The bytes of a new file. */

@@ -79,14 +79,15 @@ function bytesText(bytes: Buffer): string {
   return bytes.toString('latin1');
 }
 
-function rotate(value: string): string {
+/** ROT13. */
+export function rotate(value: string): string {
   return value.replaceAll(/[a-z]/gi, (letter) => {
     const base = letter <= 'Z' ? 65 : 97;
     return String.fromCodePoint(((letter.charCodeAt(0) - base + 13) % 26) + base);
   });
 }
 
-function decodeBase32(value: string): string {
+export function decodeBase32(value: string): string {
   const bits = [...value.toUpperCase().replaceAll(/[^A-Z2-7]/g, '')]
     .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
     .join('');

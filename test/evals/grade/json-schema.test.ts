@@ -8,14 +8,6 @@ function said(value: unknown, schema: unknown): string {
   return verdict.type === 'fits' ? 'fits' : `${verdict.type}: ${verdict.message}`;
 }
 
-/** Each level refers twice to the next. */
-function doubling(levels: number): unknown {
-  const level = (next: number): unknown => ({
-    allOf: [{ $ref: `#/$defs/${String(next)}` }, { $ref: `#/$defs/${String(next)}` }],
-  });
-  return Object.fromEntries(Array.from({ length: levels }, (_, at) => [at, at + 1 < levels ? level(at + 1) : true]));
-}
-
 describe('a JSON Schema of a case', () => {
   test.each<readonly [unknown, unknown, string]>([
     [{ a: 1 }, true, 'fits'],
@@ -72,7 +64,6 @@ describe('a JSON Schema of a case', () => {
     [1, { $ref: '#/$defs/toString', $defs: {} }, 'unusable: can\'t resolve reference "#/$defs/toString"'],
     [1, { $ref: 'https://example.org/s.json' }, "unusable: can't resolve reference https://example.org/s.json"],
     [1, { $ref: '#' }, 'unusable: the schema is nested deeper than 300 levels or refers to itself without end'],
-    [1, { $ref: '#/$defs/0', $defs: doubling(40) }, 'unusable: checking the schema took longer than 2000 ms'],
     [1, { type: 'any' }, 'unusable: schema is invalid: data/type must be equal to one of the allowed values'],
     [1, { minimum: Number.NaN }, 'unusable: schema is invalid: data/minimum must be number'],
     ['a', { pattern: '(a)\\1' }, 'unusable: cannot use the regular expression "(a)\\1"'],

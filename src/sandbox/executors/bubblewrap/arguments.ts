@@ -1,4 +1,3 @@
-import { invalidInput, quoted } from '#core';
 import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
 
 export interface BubblewrapArguments {
@@ -60,12 +59,4 @@ function entryArguments(entry: SandboxEntry, files: Iterator<number, undefined>)
     case 'read-only':
       return ['--remount-ro', target];
   }
-}
-
-/** Encodes arguments for `--args`, which hides them from process lists and from the program. */
-export function encodeArguments(args: readonly string[]): Uint8Array {
-  const withNul = args.find((arg) => arg.includes('\0'));
-  // A NUL would end one argument and start another one of the attacker's choice.
-  if (withNul !== undefined) throw invalidInput(`${quoted(withNul)} contains a NUL`, 'text without NUL characters');
-  return new TextEncoder().encode(args.map((arg) => `${arg}\0`).join(''));
 }

@@ -9,8 +9,8 @@ import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../li
 import type { SandboxEntry } from '../linux/profile.ts';
 import { gatePlan, launcherScript } from '../namespaces/executor.ts';
 import { BROKER_SCRIPT, LAUNCHER_WITH_BROKER } from '../namespaces/broker-script.ts';
-import { encodePlan } from '../namespaces/plan.ts';
-import { encodeArguments, sandboxArguments, NEEDED_OPTIONS } from './arguments.ts';
+import { encodePlan, encodeWords } from '../namespaces/plan.ts';
+import { sandboxArguments, NEEDED_OPTIONS } from './arguments.ts';
 import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { PERL } from '../linux/perl.ts';
@@ -128,7 +128,8 @@ function launch(command: string, request: LaunchRequest, { filter, keep, hasPerl
     entry.type === 'file' ? [entry.target === WORDS_FILE ? Buffer.from(entry.content) : keep(entry.content)] : [],
   );
   const firstFile = firstFree + (plan === undefined ? 0 : 1);
-  const args = encodeArguments(
+  // `--args` hides the arguments from process lists and from the program.
+  const args = encodeWords(
     sandboxArguments({
       entries,
       cwd: request.cwd,

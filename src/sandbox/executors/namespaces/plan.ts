@@ -113,7 +113,11 @@ export function hiddenSteps(hidden: ProgramSpec['hidden'], opened: readonly stri
 
 /** Encodes a plan for the launcher script, as words that each end with NUL. */
 export function encodePlan(steps: readonly PlanStep[]): Uint8Array {
-  const words = steps.flat();
+  return encodeWords(steps.flat());
+}
+
+/** Words of a plan, or arguments of a program, each with a NUL at its end. */
+export function encodeWords(words: readonly string[]): Uint8Array {
   const withNul = words.find((word) => word.includes('\0'));
   // A NUL would end one word and start another one of the attacker's choice.
   if (withNul !== undefined) throw invalidInput(`${quoted(withNul)} contains a NUL`, 'text without NUL characters');
