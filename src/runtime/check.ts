@@ -42,7 +42,7 @@ export async function findCheckTargets(
     const at = await targetsAt(path.resolve(cwd, word), options, signal);
     if (at === undefined && /[/\\]/.test(word))
       throw invalidInput(
-        `path not found: ${quoted(word, 200)}`,
+        `${isPresent(path.resolve(cwd, word)) ? 'neither a folder nor a SKILL.md' : 'path not found'}: ${quoted(word, 200)}`,
         'a path or the name of a skill',
         'name a skill folder, its SKILL.md, or a folder of skills',
       );

@@ -64,6 +64,22 @@ describe('check', () => {
     }
   });
 
+  test.each([
+    ['a path that does not exist', './gone', 1, 'path not found: "./gone"'],
+    ['a file that is no SKILL.md', './file.txt', 1, 'neither a folder nor a SKILL.md: "./file.txt"'],
+    ['a folder without a SKILL.md', './empty', 1, '1 error'],
+    ['SKILL.md beside skill.md, which is not read', './both', 0, 'no violations'],
+  ])('judges as the reference validator does: %s', async (_, word, status, message) => {
+    const here = temporaryFolder();
+    writeFiles(here, {
+      'file.txt': 'test',
+      'empty/readme.md': 'x',
+      'both/SKILL.md': skillText('both', 'Does both. Use when both are asked for.'),
+      'both/skill.md': 'lower case',
+    });
+    expect(await cli(here, ['check', word])).toMatchObject({ status, err: expect.stringContaining(message) });
+  });
+
   test('passes what is right, by path, by file, by name and by its alias', async () => {
     for (const words of [
       ['check', 'skills/good'],

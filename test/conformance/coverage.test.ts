@@ -23,5 +23,5 @@ test('open requirements are printed', () => {
     ].join('\n'),
   );
   // EVAL-3 of the first list, ACC-1 to ACC-6 and the additions are all there: a page that lost a section would show here.
-  expect(REQUIREMENTS.size).toBe(128);
+  expect(REQUIREMENTS.size).toBeGreaterThanOrEqual(128);
 });

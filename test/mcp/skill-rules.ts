@@ -18,6 +18,7 @@ const TRUSTED = [HOST, 'needs trust for its content'] as const;
 const BY_URI = [HOST, 'is loaded by its URI'] as const;
 const PROGRAM = [HOST, 'a program of a skill runs'] as const;
 const REMOVED = [HOST, 'a server that is removed is forgotten'] as const;
+const ORIGINS = 'origins.system.test.ts';
 const NAMES = ['skill-names.test.ts', 'equal names are told apart'] as const;
 const LIMITS = ['server.system.test.ts', 'offers the tools of a vocabulary'] as const;
 
@@ -61,9 +62,14 @@ export const SKILL_RULES: readonly SkillRule[] = [
     side: 'host',
     level: 'MUST',
     rule: 'while a skill is loaded, reads only files that the held entry lists',
-    tests: [READ, TRUSTED],
+    tests: [READ, TRUSTED, [ORIGINS, 'a file that its server added later is not read']],
   },
-  { side: 'host', level: 'MUST', rule: 'reads files of a skill from its own server only', tests: [READ, BY_URI] },
+  {
+    side: 'host',
+    level: 'MUST',
+    rule: 'reads files of a skill from its own server only; one URI at two servers is two skills',
+    tests: [READ, BY_URI, [ORIGINS, 'reaches its own server only']],
+  },
   { side: 'host', level: 'MUST', rule: 'takes skills of 512 files and 16 MiB', tests: [READ] },
   { side: 'host', level: 'MUST', rule: 'loads a skill by its URI alone', tests: [BY_URI] },
   {
@@ -81,6 +87,12 @@ export const SKILL_RULES: readonly SkillRule[] = [
     tests: [TRUSTED],
   },
   { side: 'host', level: 'MUST', rule: 'takes a nested SKILL.md for a file without effect', tests: [READ] },
+  {
+    side: 'host',
+    level: 'MUST',
+    rule: 'approves no nested skill with the skill around it',
+    tests: [[ORIGINS, 'approves no skill nested in it']],
+  },
   { side: 'host', level: 'MUST', rule: 'runs no hook, and grants no tool by `allowed-tools` alone', tests: [TRUSTED] },
   { side: 'host', level: 'MUST', rule: 'asks the user before a program of a skill runs', tests: [PROGRAM] },
   {

@@ -2,6 +2,7 @@
 import { cleanText, countCharacters, findHidden, isValidName, quoted, readName, toSlug, type SkillHead } from '#core';
 import { MAX_COMPATIBILITY, MAX_DESCRIPTION } from './checks.ts';
 import { readControls, wrongType, type StatedFields } from './controls.ts';
+import { statesDependencies } from './dependencies.ts';
 import {
   fieldOfKey,
   findHost,
@@ -101,11 +102,10 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
       continue;
     }
     if (exact === undefined) reportMisspelt(report, entry, field);
-    else if (isExtension(field) && !(field === 'dependencies' && entry.value?.type !== 'map'))
+    else if (isExtension(field) && !(field === 'dependencies' && !statesDependencies(entry.value)))
       reportExtension(report, map, entry);
     else if (findHost(field) !== undefined) reportUnknown(report, entry);
-    // Text and lists at the top level name packages for another system.
-    if (field === 'dependencies' && entry.value?.type !== 'map') continue;
+    if (field === 'dependencies' && !statesDependencies(entry.value)) continue;
     const entries = stated.get(field);
     if (entries === undefined) stated.set(field, [entry]);
     else {

@@ -2,7 +2,7 @@
  * Reads `dependencies`: the tools, MCP servers and programs that a skill needs, with `all` and `any`. The specification has no such field yet, so
  * nothing is enforced: what is missing is reported when the skill is chosen.
  */
-import type { MapEntry, YamlNode } from './node.ts';
+import type { MapEntry, MapNode, YamlNode } from './node.ts';
 import { readScalarText, type Report } from './report.ts';
 
 /** One of each list is needed: `tool:NAME`, `mcp:NAME` or `bin:NAME`. */
@@ -30,12 +30,23 @@ const NAME = /^[\w@*][\w.:/@*+-]{0,127}$/;
 const NOTHING: ReadDependencies = { needs: [], isWhole: true };
 const UNKNOWN: ReadDependencies = { needs: [], isWhole: false };
 
+/** Whether the value has the form of the proposal. Text, lists and other maps name packages or skills in other systems. */
+export function statesDependencies(value: YamlNode | undefined): value is MapNode {
+  return value?.type === 'map' && value.entries.some(({ key }) => isKnown(toWord(key)));
+}
+
+function isKnown(word: string): boolean {
+  return word === 'all' || word === 'any' || KINDS.has(word);
+}
+
+function toWord(key: string): string {
+  return key.toLowerCase().replaceAll('_', '-');
+}
+
 /** A map at the top level or under `metadata`, or text under `metadata`. */
 export function readDependencies(report: Report, { value }: MapEntry): ReadDependencies {
-  if (value === undefined) return NOTHING;
-  if (value.type === 'scalar') return { needs: needsOfText(readScalarText(report, value)), isWhole: true };
-  // A plain list names skills or packages elsewhere.
-  if (value.type === 'list') return NOTHING;
+  if (value?.type === 'scalar') return { needs: needsOfText(readScalarText(report, value)), isWhole: true };
+  if (!statesDependencies(value)) return NOTHING;
   const { needs, isWhole } = readAll(report, value, 'tool', MAX_DEPTH);
   return { needs: needs.slice(0, MAX_NEEDS), isWhole: isWhole && needs.length <= MAX_NEEDS };
 }
@@ -59,7 +70,7 @@ function readAll(report: Report, node: YamlNode, kind: Kind, depth: number): Rea
   }
   return join(
     node.entries.map(({ key, value }) => {
-      const word = key.toLowerCase().replaceAll('_', '-');
+      const word = toWord(key);
       if (value === undefined) return NOTHING;
       if (word === 'all') return readAll(report, value, kind, depth - 1);
       if (word === 'any') return readAny(report, value, kind, depth - 1);

@@ -34,6 +34,8 @@ describe('dependencies', () => {
   test.each([
     ['packages of Claude', 'dependencies: python>=3.8, pandas>=1.5.0', 'field/other-agent'],
     ['names of skills', 'dependencies: [adexmo]', 'field/other-agent'],
+    ['versions of packages', 'dependencies: {eslint: ">=8"}', 'field/other-agent'],
+    ['skills by their strength', 'dependencies: {hard: [copywriting]}', 'field/other-agent'],
     ['nothing', 'dependencies:', 'field/other-agent'],
   ])('%s under the same name are not needs', (_, line, code) => {
     expect(read(line)).toEqual({ needs: undefined, codes: [code] });
@@ -49,8 +51,12 @@ describe('dependencies', () => {
     expect(codes).toEqual(['field/extension', 'field/type']);
   });
 
-  test('text under metadata without a kind is not understood as tools', () => {
-    expect(read('metadata:', '  dependencies: pandas, numpy').needs).toBeUndefined();
+  test('packages under metadata are not understood as tools', () => {
+    expect(read('metadata:', '  dependencies: pandas, numpy')).toEqual({ needs: undefined, codes: [] });
+    expect(read('metadata:', '  dependencies: {eslint: ">=8"}')).toEqual({
+      needs: undefined,
+      codes: ['metadata/not-text'],
+    });
   });
 
   test('more than 200 needs, and nesting that never ends, are cut', () => {
