@@ -4,6 +4,7 @@ import type { RunResult } from './outputs.ts';
 import type { LimitReport } from './execution.ts';
 import { countText, shownText } from './text/line-text.ts';
 import { printable } from './text/text.ts';
+import { diffLines } from './text/text-diff.ts';
 
 const SHOWN_ARGUMENTS = 4;
 const MOST_REASON = 300;
@@ -52,7 +53,7 @@ function describeSubject(action: Action): readonly string[] {
     case 'write_file':
       return [shownText(action.path), countText(action.content.length, 'character')];
     case 'edit_file':
-      return [shownText(action.path), `replacing ${countText(action.oldText.length, 'character')}`];
+      return [shownText(action.path), changeText(action)];
     case 'network_request':
       return [shownText(action.method ?? 'GET'), shownText(action.url)];
     case 'call_mcp_tool':
@@ -60,6 +61,11 @@ function describeSubject(action: Action): readonly string[] {
     case 'final_answer':
       return [];
   }
+}
+
+function changeText({ oldText, newText }: Extract<Action, { readonly type: 'edit_file' }>): string {
+  const { added, removed } = diffLines(oldText, newText);
+  return `+${String(added)} -${String(removed)}`;
 }
 
 function packagesText({ packages = [] }: { readonly packages?: readonly string[] }): readonly string[] {

@@ -11,3 +11,10 @@ export type WorkspaceFolder = Parameters<Executor['attach']>[0];
 export type StagedSkill = WorkspaceFolder['skills'][number];
 /** A system user. */
 export type Identity = NonNullable<Executor['identity']>;
+
+/** How a program sees the project. */
+export interface ProjectView {
+  readonly access: 'none' | 'read' | 'write';
+  /** The folder, as the program sees it. */
+  readonly folder: string;
+}

@@ -125,7 +125,7 @@ describe('a question on the terminal', () => {
     at.input.emit('data', 'r');
     wait();
     at.input.emit('data', 'n');
-    expect(await asking).toEqual(NO);
+    expect([await asking, at.screen().split('answer again > ').length]).toEqual([NO, 2]);
   });
 
   test('neither something pasted nor an arrow key is an answer', async () => {

@@ -47,7 +47,8 @@ describe('with colors', () => {
     ['**b *i*** `c`', '<1>b <3>i<23><22> <36>c<39>'],
     ['[docs](https://e.org)', '<4>docs<24> <2>(https://e.org)<22>'],
     ['<https://e.org>', '<4>https://e.org<24>'],
-    ['```js\na\n```', '<2>  js<22>\n  a'],
+    ['```js\na\n```', '  a'],
+    ['a/__init__.py, __init__.py and __all__', 'a/__init__.py, __init__.py and <1>all<22>'],
     [
       '**aaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbb cccccccccccccc**',
       '<1>aaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbb<22>\n<1>cccccccccccccc<22>',

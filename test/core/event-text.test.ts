@@ -135,6 +135,9 @@ describe('text of strangers', () => {
     expect(describeAction({ type: 'write_file', path: 'a.txt', content: 'hello' })).toBe(
       'write_file a.txt 5 characters',
     );
+    expect(describeAction({ type: 'edit_file', path: 'a.txt', oldText: 'one\ntwo', newText: 'one\n2\n3' })).toBe(
+      'edit_file a.txt +2 -1',
+    );
     expect(describeAction({ type: 'write_input', session: 's1', chars: 'p', submit: true })).toBe(
       'write_input s1 1 character',
     );

@@ -1,6 +1,6 @@
 /** What `run`, `chat` and `runs resume` set up alike, from the runtime to what is told after the answer. */
 import type { AgentOptions, AgentResult } from '#agent';
-import { printable, refusedText } from '#core';
+import { printable, refusedText, type Budget } from '#core';
 import type { EventSink } from '#journal';
 import type { AgentModel } from '#model';
 import { projectText } from '#project';
@@ -62,12 +62,21 @@ export interface OpenAgent {
   readonly close: () => Promise<void>;
 }
 
+/** A person at the terminal sees what is done and stops it with Ctrl-C, so that only a runaway model meets a limit. */
+const ATTENDED_BUDGET: Partial<Budget> = {
+  turns: 200,
+  toolCalls: 500,
+  scriptRuns: 200,
+  tokens: 5_000_000,
+  wallMs: 3_600_000,
+};
+
 export async function openAgent(
   invocation: AgentInvocation,
   { isOneValue = false, typeAhead, recordedVocabulary, announce = announceModel }: OpenAgentOptions = {},
 ): Promise<OpenAgent> {
   const { flags, terminal, signal, surroundings } = invocation;
-  const budget = parseBudget(flags.budget);
+  const budget = { ...(isAttended() ? ATTENDED_BUDGET : {}), ...parseBudget(flags.budget) };
   const runtime = await openRuntime(invocation, { recordedVocabulary });
   refuseReserved(runtime.index, flags.skill);
   const servers = await serversFor(runtime, terminal);

@@ -15,6 +15,7 @@ import {
   type Action,
   type Plan,
   type RunEvent,
+  type RunResult,
   type eventText,
 } from '#core';
 import { jsonlSink, terminalSink, type EventSink } from '#journal';
@@ -78,6 +79,8 @@ export function openAgentDisplay(
   });
   const open = new Map<number, Action['type']>();
   const stopped = new Set<number>();
+  /** What was already said, once each. */
+  const warned = new Set<string>();
   let last: { readonly line: Parameters<EventSink>[0]; readonly seenAt: number } | undefined;
   const sink: EventSink = (line) => {
     const { event } = line;
@@ -108,6 +111,11 @@ export function openAgentDisplay(
     lines(line);
     if ((terminal.isInteractive || isAttended()) && level !== 'quiet')
       for (const row of failedOutput(event)) say(terminal.style('dim', fitText(`  │ ${row}`, terminal.width - 1)));
+    if (level !== 'quiet')
+      for (const warning of failedWarnings(event)) {
+        if (!warned.has(warning)) say(terminal.wrap(`  ${terminal.style('yellow', warning)}`, 2));
+        warned.add(warning);
+      }
     waited = waitText(event) ?? waited;
     const isWaiting = waitText(event) !== undefined || event.type === 'approval-answer';
     if (isWaiting && waited !== undefined && level !== 'quiet') status.begin(waited);
@@ -146,14 +154,26 @@ const OUTPUT_ROWS = 3;
 
 /** The last lines that a failed program printed, which often say what is wrong. */
 function failedOutput(event: RunEvent): readonly string[] {
-  if (event.type !== 'observation' || event.observation.type !== 'program-ran') return [];
-  const { stdout, stderr, reason } = event.observation.result;
-  if (describeOutcome(event.observation, false).tone !== 'warning' || reason === 'cancelled') return [];
+  const result = failedResult(event);
+  if (result === undefined) return [];
+  const { stdout, stderr } = result;
   const lines = cleanText(stderr.trim() === '' ? stdout : stderr).split('\n');
   return lines
     .filter((line) => line.trim() !== '')
     .slice(-OUTPUT_ROWS)
     .map(printable);
+}
+
+/** What we know about the failure, such as the flag that a program needs. */
+function failedWarnings(event: RunEvent): readonly string[] {
+  return failedResult(event)?.warnings.map(printable) ?? [];
+}
+
+function failedResult(event: RunEvent): RunResult | undefined {
+  if (event.type !== 'observation' || event.observation.type !== 'program-ran') return undefined;
+  const { result } = event.observation;
+  const isFailed = describeOutcome(event.observation, false).tone === 'warning' && result.reason !== 'cancelled';
+  return isFailed ? result : undefined;
 }
 
 /** Events that come while a step goes on. */
@@ -170,7 +190,9 @@ function isShownElsewhere(event: RunEvent, { isInteractive }: Terminal): boolean
   if (event.type === 'approval-ask') return isInteractive || isAttended();
   // The line of the action and the question after it say so.
   if (event.type === 'note') return isInteractive && event.message.startsWith('interrupted: ');
-  if (event.type === 'approval-answer') return typeof event.answer === 'object' && event.answer.by === 'terminal';
+  if (event.type === 'approval-answer' && typeof event.answer === 'object')
+    // The prompt shows the mode that accepts edits.
+    return event.answer.by === 'terminal' || (isInteractive && event.answer.reason === '--accept');
   return event.type === 'run-end' && event.outcome === 'done';
 }
 

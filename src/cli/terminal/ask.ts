@@ -29,6 +29,9 @@ export interface AskStreams {
  */
 export const SETTLE_MS = 300;
 
+/** Without it, a key that is ignored looks like a program that hangs. */
+const TOO_EARLY = '\n  that was typed before the question could be read; answer again > ';
+
 /** A key, or a key and Enter: a slow line and programs that type send both at once. */
 const ONE_KEY = /^.[\r\n]{0,2}$/u;
 const CTRL_C = '\u0003';
@@ -208,7 +211,11 @@ async function converse<T>(
   signal: AbortSignal,
 ): Promise<T> {
   return readKeys<T>({ input, output, interrupt }, signal, dialog.otherwise, ({ finish, cancel }) => {
-    const quiet = openQuiet();
+    let isEarly = false;
+    const quiet = openQuiet(() => {
+      if (isEarly) output.write(TOO_EARLY);
+      isEarly = false;
+    });
     const isPasted = openPasteGuard();
     let word = '';
 
@@ -233,8 +240,10 @@ async function converse<T>(
       const isPaste = isPasted(typed);
       // Alone, it is a key, even if the end of a paste never arrives.
       if (typed === CTRL_C || (typed.includes(CTRL_C) && !isPaste)) cancel();
-      else if (isPaste || !quiet.isOver()) quiet.begin();
-      else if (typed === CTRL_D || (isEnter(typed) && word === '')) finish(dialog.otherwise);
+      else if (isPaste || !quiet.isOver()) {
+        isEarly ||= !isPaste && ONE_KEY.test(typed) && !isEnter(typed);
+        quiet.begin();
+      } else if (typed === CTRL_D || (isEnter(typed) && word === '')) finish(dialog.otherwise);
       // Arrow keys, and pasted text without marks, arrive as several characters at once.
       else if (typed.includes('\u001B') || (!dialog.isWord && !ONE_KEY.test(typed))) quiet.begin();
       else if (dialog.isWord) addToWord(typed);
@@ -306,7 +315,11 @@ export async function readKeys<T>(
 }
 
 /** Tracks whether SETTLE_MS have passed without input. */
-function openQuiet(): { readonly begin: () => void; readonly isOver: () => boolean; readonly stop: () => void } {
+function openQuiet(onOver: () => void): {
+  readonly begin: () => void;
+  readonly isOver: () => boolean;
+  readonly stop: () => void;
+} {
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -316,7 +329,10 @@ function openQuiet(): { readonly begin: () => void; readonly isOver: () => boole
     begin() {
       stop();
       isOver = false;
-      timer = setTimeout(() => (isOver = true), SETTLE_MS);
+      timer = setTimeout(() => {
+        isOver = true;
+        onOver();
+      }, SETTLE_MS);
     },
     isOver: () => isOver,
     stop,

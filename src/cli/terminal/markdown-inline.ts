@@ -81,14 +81,17 @@ interface Marks {
   readonly look: MarkdownLook;
 }
 
+/** Underscores between the parts of a word or of a path: `src/__init__.py` is a file, not bold text. */
+const INSIDE_WORD = /^(?:[\p{L}\p{N}]|\/)_+(?:[\p{L}\p{N}]|[./][\p{L}\p{N}])/u;
+
 /** Ends the emphasis that the same mark began, or begins one. A mark without a partner stays text. */
 function addMark(
   mark: Mark,
   { text, at, run }: { readonly text: string; readonly at: number; readonly run: number },
   { parts, open, look }: Marks,
 ): void {
-  const [before, after] = [text.charAt(at - 1), text.charAt(at + run)];
-  const isInsideWord = mark.startsWith('_') && /[\p{L}\p{N}]/u.test(before) && /[\p{L}\p{N}]/u.test(after);
+  const before = text.charAt(at - 1);
+  const isInsideWord = mark.startsWith('_') && INSIDE_WORD.test(text.slice(Math.max(0, at - 1), at + run + 2));
   const place = open.findLastIndex((one) => one.mark === mark);
   const begun = open[place];
   if (begun !== undefined && /\S/.test(before) && !isInsideWord) {
@@ -97,7 +100,9 @@ function addMark(
     parts.push(look.isColored ? look.style(STYLES[mark], inside) : `${mark}${inside}${mark}`);
     return;
   }
-  if (begun === undefined && /\S/.test(after) && !isInsideWord) open.push({ mark, at: parts.length });
+  // `__init__.py`: the word goes on, so neither mark is emphasis.
+  if (begun !== undefined && isInsideWord && !/\s/.test(parts.slice(begun.at).join(''))) open.splice(place);
+  if (begun === undefined && /\S/.test(text.charAt(at + run)) && !isInsideWord) open.push({ mark, at: parts.length });
   parts.push(mark);
 }
 

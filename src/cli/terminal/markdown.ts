@@ -87,15 +87,13 @@ function blockLines(
       return headingLines(block.level, block.text, bars, look);
     case 'rule':
       return [bars + look.style('dim', '─'.repeat(Math.max(3, Math.min(look.width, 60) - 2 * quotes)))];
-    case 'fence': {
-      if (!look.isColored) return [prefix + block.text];
-      return block.language === '' ? [] : [prefix + look.style('dim', `  ${block.language}`)];
-    }
+    // Indentation and color show where code begins.
+    case 'fence':
+    case 'fence-end':
+      return look.isColored ? [] : [prefix + block.text];
     // Code is printed as it is, line by line, so that it can be copied.
     case 'code':
       return [`${prefix}${look.isColored ? '  ' : ''}${block.text}`.trimEnd()];
-    case 'fence-end':
-      return look.isColored ? [] : [prefix + block.text];
     case 'indented':
       return [`${prefix}    ${block.text}`];
     case 'paragraph':

@@ -42,7 +42,7 @@ import { openVenv, type Venv } from './venv.ts';
 import { ECOSYSTEMS } from './ecosystems.ts';
 import { interpreterFolders, PROGRAM_FOLDERS } from '../process/program-environment.ts';
 import { findRuntimes } from '../executors/linux/runtimes.ts';
-import type { HostMount, StagedSkill } from '../program-types.ts';
+import type { HostMount, ProjectView, StagedSkill } from '../program-types.ts';
 import type { RequestedPackage } from './declared-packages.ts';
 
 type ApprovedSkill = NonNullable<ApprovalRequest['skill']>;
@@ -104,7 +104,7 @@ export interface Packages {
     output: string,
     action: ProgramAction,
     staged: StagedSkill | undefined,
-    by: { readonly askedBy: AskedBy | undefined; readonly lacksProject: boolean },
+    by: { readonly askedBy: AskedBy | undefined; readonly project: ProjectView },
   ): Promise<string | undefined>;
 }
 
@@ -151,9 +151,9 @@ export function openPackages(request: PackagesRequest): Packages {
       const mounted = mountPackages(prepared, { root, isOwnPath: usesOwnPaths(executor) });
       return { ...mounted, programFolders: [...mounted.programFolders, ...programFolders] };
     },
-    explain: (output, action, staged, { askedBy, lacksProject }) => {
+    explain: (output, action, staged, { askedBy, project }) => {
       const canAsk = askedBy === 'model' && hasLayers;
-      return explainFailure(output, action, staged, { canAsk, lacksProject, programFolders, inspect });
+      return explainFailure(output, action, staged, { canAsk, project, programFolders, inspect });
     },
     isAvailable: hasLayers,
     approved: {

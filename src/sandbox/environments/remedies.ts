@@ -7,7 +7,7 @@ import type { ProgramMachine } from '../programs/preflight.ts';
 import { importedModules, type ImportedModules } from './import-scan.ts';
 import { readSkillText } from './skill-text.ts';
 import { findPackage, mentionedPackages, missingModules } from './suggested-packages.ts';
-import type { StagedSkill } from '../program-types.ts';
+import type { ProjectView, StagedSkill } from '../program-types.ts';
 
 export interface FailedScript {
   /** Standard error, or its last part. */
@@ -28,8 +28,8 @@ export interface FailedScript {
   readonly mentioned: ImportedModules;
   /** Of the machine on which programs run (default: this one). */
   readonly manager?: PackageManager | undefined;
-  /** The program does not see the project. */
-  readonly lacksProject?: boolean;
+  /** How the program sees the project. */
+  readonly project?: ProjectView;
 }
 
 const MAX_TEXT = 64 * 1024;
@@ -136,9 +136,24 @@ const MAX_PACKAGES = 8;
 const NO_REPOSITORY =
   /\bnot (?:in|inside|within)?\s?(?:of )?a git repo|\b(?:within|inside|in|from) (?:of )?a git repo|determine (?:the )?current (?:git )?branch/i;
 
-function projectRemedy(stderr: string, { lacksProject, again }: FailedScript): string | undefined {
-  if (lacksProject !== true || !NO_REPOSITORY.test(stderr)) return undefined;
-  return `the program does not see the project; run: ${again} --project read`;
+function projectRemedy(stderr: string, { project, again, canAsk, isShell }: FailedScript): string | undefined {
+  if (project?.access === 'none' && NO_REPOSITORY.test(stderr))
+    return `the program does not see the project; run: ${again} --project read`;
+  if (project?.access !== 'read' || !isWriteRefused(stderr, project.folder)) return undefined;
+  const what = 'programs cannot write to the project';
+  return canAsk === true || isShell === true
+    ? `${what}, only to $WORK_DIR and $OUTPUT_DIR; the user lets them with --project write (chat: skillwright chat --resume last --project write)`
+    : `${what}; run: ${again} --project write`;
+}
+
+const READ_ONLY = /^.*(?:\bEROFS\b|read-only file system).*$/gim;
+const ABSOLUTE = /(?<![\w./~-])\/[\w.@+-][^\s'"‘’:,]*/g;
+
+/** Whether a line says that the file system is read-only, and names no file elsewhere. */
+function isWriteRefused(stderr: string, project: string): boolean {
+  return [...stderr.matchAll(READ_ONLY)].some(([line]) =>
+    [...line.matchAll(ABSOLUTE)].every(([file]) => file === project || file.startsWith(`${project}/`)),
+  );
 }
 
 function variableRemedy(stderr: string, failed: FailedScript): string | undefined {
@@ -166,13 +181,13 @@ export async function explainFailure(
   output: string,
   action: ProgramAction,
   staged: StagedSkill | undefined,
-  { canAsk, lacksProject, ...machine }: ProgramMachine & Pick<FailedScript, 'canAsk' | 'lacksProject'>,
+  { canAsk, project, ...machine }: ProgramMachine & Pick<FailedScript, 'canAsk' | 'project'>,
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
   const asModule = moduleCommand(action, staged);
   const isShell = action.type === 'run_command' && staged === undefined;
   const manager = machine.inspect === undefined ? undefined : 'image';
-  const shown = { stderr: output, again, canAsk, isShell, asModule, manager, lacksProject } as const;
+  const shown = { stderr: output, again, canAsk, isShell, asModule, manager, project } as const;
   const plain = { ...shown, missing: NOTHING, mentioned: NOTHING };
   // Reading the files of the skill is worth it only where the output shows a cause at all.
   if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);

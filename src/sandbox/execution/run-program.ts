@@ -243,8 +243,7 @@ export async function prepareProgram(
     layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
-    explain: (output) =>
-      parts.packages.explain(output, action, staged, { askedBy, lacksProject: folders.project === undefined }),
+    explain: (output) => parts.packages.explain(output, action, staged, { askedBy, project: folders.projectView }),
   };
 }
 

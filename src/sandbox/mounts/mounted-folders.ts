@@ -6,7 +6,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import type { CheckedMount } from './check-mount.ts';
 import { mountEntries, type MountEntriesOptions } from './mount-entries.ts';
 import { secretDocuments } from './hidden-names.ts';
-import type { HostMount } from '../program-types.ts';
+import type { HostMount, ProjectView } from '../program-types.ts';
 
 /** The host folders that one program sees. */
 interface MountedFolders {
@@ -15,6 +15,7 @@ interface MountedFolders {
   readonly targets: readonly string[];
   /** Where the program sees the project. */
   readonly project: string | undefined;
+  readonly projectView: ProjectView;
   readonly warnings: readonly string[];
   /** What the executor hides from the program while it runs. */
   readonly hidden: ProgramSpec['hidden'];
@@ -64,6 +65,7 @@ export function mountFolders(
     const mounted = entries[at];
     return mounted === undefined ? [] : [{ ...mount, ...mounted }];
   });
+  const project = found.find(({ isProject }) => isProject);
   return {
     mounts: found.flatMap((each) => each.mounts),
     targets: found.map(({ target }) => target),
@@ -72,7 +74,8 @@ export function mountFolders(
       : undefined,
     finish: () => found.flatMap((each) => each.finish()),
     verify: (argv) => (found.length === 0 ? argv : verifiedCommand(argv, found, attached)),
-    project: found.find(({ isProject }) => isProject)?.target,
+    project: project?.target,
+    projectView: { access: project?.access ?? 'none', folder: project?.target ?? '' },
     warnings: found.flatMap(({ source, access, hidden, target, mounts: covers }) => [
       ...(target === source ? [] : [`programs see ${printable(source)} as ${printable(target)}`]),
       ...hiddenWarning(source, hidden),

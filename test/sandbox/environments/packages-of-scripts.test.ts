@@ -252,10 +252,24 @@ describe('the remedy for a failed script', () => {
     'fatal: not a git repository (or any of the parent directories): .git',
     '❌ Could not determine current git branch.',
   ])('a script that looks for the project is given it, if it does not see it: %s', (stderr) => {
-    expect(remedy(stderr, { lacksProject: true })).toBe(
+    expect(remedy(stderr, { project: { access: 'none', folder: '' } })).toBe(
       'the program does not see the project; run: skillwright exec pdf fill.py --project read',
     );
     expect(remedy(stderr)).toBeUndefined();
+  });
+
+  test.each([
+    "Error: EROFS: read-only file system, open 'lib/index.js'",
+    "OSError: [Errno 30] Read-only file system: '/home/me/app/build'",
+    'mkdir: cannot create directory ‘build’: Read-only file system',
+  ])('a program that writes to a project that it may only read: %s', (stderr) => {
+    const project = { access: 'read', folder: '/home/me/app' } as const;
+    expect(remedy(stderr, { project })).toBe(
+      'programs cannot write to the project; run: skillwright exec pdf fill.py --project write',
+    );
+    expect(remedy(stderr, { project, isShell: true })).toContain('skillwright chat --resume last --project write');
+    expect(remedy(stderr, { project: { ...project, access: 'write' } })).toBeUndefined();
+    expect(remedy("OSError: [Errno 30] Read-only file system: '/usr/lib/x'", { project })).toBeUndefined();
   });
 
   test('a script that imports the package that it is in is run as a module', () => {
