@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import {
+  diagnose,
   failure,
   isForModel,
   isOfKind,
@@ -232,7 +233,9 @@ function unknownSkill(name: string, source: string | undefined, { index, askedBy
   const key = bare.trim().toLowerCase();
   const broken = index.report.leftOut.find(({ path }) => toFolderName(path) === key);
   if (broken !== undefined)
-    return failure('skill/invalid', `the SKILL.md of ${quoted(bare)} cannot be used: ${broken.message}`);
+    return failure('skill/invalid', `the SKILL.md of ${quoted(bare)} cannot be used: ${broken.message}`, {
+      hint: diagnose(broken, 'lenient').hint,
+    });
   const names = index.skills
     .filter(({ state }) => (askedBy === 'model' ? isForModel(state) : state !== 'disabled'))
     .map((skill) => skill.name);

@@ -121,7 +121,7 @@ test('an empty description is no description', async () => {
   expect((await call('skill_request', { skill_name: 'silent' })).value).toEqual({
     success: false,
     message: "Skill 'silent' not found",
-    hint: 'the SKILL.md of "silent" cannot be used: there is no description. Correct its SKILL.md, or tell its maintainer.',
+    hint: 'the SKILL.md of "silent" cannot be used: there is no description. Add description: with what the skill does and when to use it.',
   });
 });
 

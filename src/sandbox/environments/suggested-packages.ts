@@ -83,7 +83,8 @@ export async function missingModules(
   return ((await ask(['python3', '-I', '-c', FIND_MODULES, ...names])) ?? '').split('\n').filter((name) => name !== '');
 }
 
-const PIP = /\b(?:pip3?|uv pip|uv) (?:install|add) ([^\n`'"|&;#]{1,300})/g;
+const PIP =
+  /\b(?:(?:pip3?|uv pip|uv) (?:install|add)|(?:conda|mamba) install(?: -y| -c [\w-]{1,50})*) ([^\n`'"|&;#]{1,300})/g;
 const NPM = /\b(?:npm (?:install|i|add)|yarn add|pnpm add) ([^\n`'"|&;#]{1,300})/g;
 
 /** The packages that a text tells its reader to install. */

@@ -18,6 +18,14 @@ const NO_NETWORK = new RegExp(
   ].join('|'),
   'gi',
 );
+/**
+ * What scripts say that catch the error themselves. The text is read byte by byte. Help texts mention the network too, so this counts only
+ * where a program that uses the network failed.
+ */
+const MENTIONS = new RegExp(
+  ['network', 'connection', 'connect to', '网络', '连接'].map((word) => Buffer.from(word).toString('latin1')).join('|'),
+  'i',
+);
 const URL_HOST = /https?:\/\/([a-z0-9.-]{1,253})/gi;
 const LONGEST_HOST = 253;
 const MAX_HOSTS = 10;
@@ -37,7 +45,7 @@ export interface NetworkHint {
   /** Call when the program has ended. */
   stop(): void;
   /** The hosts that the program missed, if a flag can allow them: those it complained about, else those in its code. */
-  refused(): readonly NonNullable<ProgramEnd['refused']>[number][];
+  refused(isFailed: boolean): readonly NonNullable<ProgramEnd['refused']>[number][];
 }
 
 export interface NetworkHintOptions {
@@ -61,6 +69,7 @@ export function withNetworkHint(
   const hosts = new Set<string>();
   let isDone = false;
   let hasComplained = false;
+  let isMentioned = false;
   const say = (host: string | undefined): void => {
     if (isDone) return;
     isDone = true;
@@ -75,6 +84,7 @@ export function withNetworkHint(
   const serves = SERVES.test(code);
   /** A host at the end of a chunk may continue in the next one. */
   const examine = (text: string, isEnd: boolean): void => {
+    isMentioned ||= MENTIONS.test(text);
     for (const complaint of text.matchAll(NO_NETWORK)) {
       const host = complaint.slice(1).find((group) => group !== undefined);
       if (host !== undefined && !isEnd && text.endsWith(complaint[0])) continue;
@@ -108,8 +118,9 @@ export function withNetworkHint(
       isDone = true;
       clearTimeout(timer);
     },
-    refused: () => {
-      if (!hasComplained || !capabilities.hasNetworkGrants) return [];
+    refused: (isFailed) => {
+      const isLikely = isFailed && isMentioned && USES_NETWORK.test(code);
+      if (!(hasComplained || isLikely) || !capabilities.hasNetworkGrants) return [];
       const named = hosts.size > 0 ? [...hosts] : [...code.matchAll(URL_HOST)].flatMap(([, host = '']) => host);
       return [...new Set(named)].slice(0, MAX_HOSTS).map((host) => ({ host, port: 0, reason: 'not-granted' }));
     },

@@ -298,7 +298,7 @@ export async function runPrepared(
   const background = runInBackground(running, prepared);
   background.catch(() => undefined);
   const ended = await running;
-  const refusedHosts = [...(ended.refused ?? []), ...hint.refused()];
+  const refusedHosts = [...(ended.refused ?? []), ...hint.refused(ended.reason !== 'exited' || ended.exitCode !== 0)];
   const end = refusedHosts.length === 0 ? ended : { ...ended, refused: refusedHosts };
   const written = await prepared.finish();
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.

@@ -285,6 +285,7 @@ describe('the remedy for a failed script', () => {
     );
     const mentioned = mentionedPackages('Run `pip install -U my-lib>=2 other` first, then npm install @a/b.\n');
     expect(mentioned).toEqual({ python: ['my-lib', 'other'], node: ['@a/b'] });
+    expect(mentionedPackages('Install with: conda install -c conda-forge rdkit').python).toEqual(['rdkit']);
     expect(remedy("ModuleNotFoundError: No module named 'my_lib.core'", { mentioned })).toBe(
       'the Python module my_lib.core is missing; run: skillwright exec pdf fill.py --with my-lib',
     );

@@ -45,6 +45,21 @@ test.each([
   expect(shown()).toContain(`; allow it with --allow ${host}\n`);
 });
 
+test('a script that catches the error itself and fails is told which hosts its code names', () => {
+  const code = 'requests.get("https://c.example/x")';
+  const hosts = (text: string, isFailed: boolean, source = code): readonly string[] => {
+    const { hint } = watch({ code: source });
+    hint.stdout.write(Buffer.from(text));
+    hint.stop();
+    return hint.refused(isFailed).map(({ host }) => host);
+  };
+  expect(hosts('No data. Check the network.\n', true)).toEqual(['c.example']);
+  expect(hosts('1. 网络连接问题\n', true)).toEqual(['c.example']);
+  expect(hosts('--retries N  after network errors\n', false)).toEqual([]);
+  expect(hosts('no such file\n', true)).toEqual([]);
+  expect(hosts('Check the network.\n', true, 'print(1)')).toEqual([]);
+});
+
 test('the hosts that a program missed are listed, from its messages or else from its code', () => {
   const two = watch();
   two.hint.stderr.write(
@@ -59,7 +74,7 @@ test('the hosts that a program missed are listed, from its messages or else from
   hopeless.hint.stderr.write(Buffer.from('Could not resolve host: a.example\n'));
   const hosts = [two, silent, fine, hopeless].map(({ hint }) => {
     hint.stop();
-    return hint.refused().map(({ host }) => host);
+    return hint.refused(false).map(({ host }) => host);
   });
   expect(hosts).toEqual([['a.example', 'b.example.org'], ['c.example'], [], []]);
 });
