@@ -143,7 +143,7 @@ function fieldLines(
     ['requires', controls.requires?.join(', ') ?? ''],
     ['dependencies', controls.dependencies?.map((names) => names.join(' | ')).join(', ') ?? ''],
     ...missing.map((sentence): [string, string] => ['missing', sentence]),
-    ...Object.entries(meta),
+    ...Object.entries(meta).filter(([key]) => key !== 'dependencies' || controls.dependencies === undefined),
     ['digest', skill.digest],
   ];
   const shown = fields.filter(([, value]) => value !== '');

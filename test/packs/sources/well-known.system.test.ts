@@ -110,6 +110,25 @@ describe('a site that lists its skills', () => {
     expect(cdn.requests.map(({ line }) => line)).toEqual(['GET /v2/pdf.md', 'GET /v2/csv.tgz', 'GET /v2/bad.md']);
   });
 
+  test('may have archives whose address does not say what they are', async () => {
+    const source = plantSource({ 'SKILL.md': skillText('csv') });
+    const found: unknown[] = [];
+    for (const [name, type] of [
+      ['csv.tgz', 'application/gzip'],
+      ['csv.zip', 'application/octet-stream'],
+    ] as const) {
+      const bytes = readFileSync(packAs(name, source));
+      const entry = { name: 'csv', type: 'archive', url: '/download?id=1', digest: `sha256:${hash(bytes)}` };
+      const site = await openSite(({ url = '' }, response) => {
+        if (url === INDEX) response.end(listOf(entry));
+        else if (url === '/download?id=1') response.writeHead(200, { 'content-type': type }).end(bytes);
+        else response.writeHead(404).end();
+      });
+      found.push(await outcome(site.origin));
+    }
+    expect(found).toEqual([{ csv: ['SKILL.md'] }, { csv: ['SKILL.md'] }]);
+  });
+
   verifies('PACK-6', 'is read by the version that its $schema names, and refused where that is unknown', async () => {
     const skills = [{ name: 'a', type: 'skill-md', url: '/a', digest: `sha256:${hash(skillText('a'))}`, later: 1 }];
     const outcomes = [];
