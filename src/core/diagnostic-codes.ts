@@ -209,7 +209,11 @@ export const DIAGNOSTIC_RULES = {
     'a SKILL.md is nested deeper than the scan goes',
     'move the skills up, or raise scan.max_depth',
   ),
-  'plugin/rejected': advice(
+  'plugin/ignored': breach(
+    'a field, an MCP server or a folder of an Agent Plugin breaks the specification: it is not used',
+    'correct it as the message says',
+  ),
+  'plugin/rejected': breach(
     'a plugin.json breaks the Agent Plugins specification: nothing of the plugin is used',
     'correct plugin.json as the message says',
   ),

@@ -4,4 +4,3 @@
  */
 
 export type { SkillServer } from './server.ts';
-export type { ServerState } from './tool-servers.ts';

@@ -44,6 +44,7 @@ export { openShelf } from './shelf/shelf.ts';
 
 // Publishing skills.
 export { packWords } from './pack/pack.ts';
+export { writeMarketplace } from './pack/write-marketplace.ts';
 export { writeSbom } from './pack/sbom.ts';
 export { openPinnedKeys, writeNewKey } from './sign/keys.ts';
 export { signPackFile } from './sign/sign.ts';

@@ -1,5 +1,5 @@
 /** Verifies a pack without installing it: contents, manifest, signature and scan findings. */
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -44,8 +44,14 @@ export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPa
   const source = readTypedSource(options.source, settings);
   if (isRefusal(source)) return source;
   const to = mkdtempSync(path.join(workFolder, 'skillwright-verify-'));
+  const place = (name: string): string => {
+    mkdirSync(path.join(to, name));
+    return path.join(to, name);
+  };
   try {
-    const staged = await stagePack(source, { settings, to, signal });
+    let staged = await stagePack(source, { settings, to: place('skills'), signal });
+    if (!isRefusal(staged) && staged.isPlugin === true)
+      staged = await stagePack(source, { settings: { ...settings, unit: 'plugin' }, to: place('plugin'), signal });
     return isRefusal(staged) ? staged : await inspectStaged(staged, options);
   } finally {
     await removeTree(to);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { diagnose, invalidInput, quoted, type Diagnostic } from '#core';
-import { applyEdits, checkSkill, openRegistry, unusableFiles, type SkillIndex } from '#skills';
+import { applyEdits, checkSkill, openPlugin, openRegistry, unusableFiles, type SkillIndex } from '#skills';
 import { isDirectory, isPresent, writeTextFile, withForwardSlashes } from '#platform';
 import type { Runtime } from './runtime.ts';
 
@@ -34,7 +34,8 @@ export async function findCheckTargets(
   { cwd, source, signal, ...options }: TargetOptions,
 ): Promise<Targets> {
   if (words.length === 0) {
-    const own = findSkillFile(cwd) === undefined ? undefined : await targetsAt(cwd, options, signal);
+    const isOwn = findSkillFile(cwd) !== undefined || openPlugin(cwd) !== undefined;
+    const own = isOwn ? await targetsAt(cwd, options, signal) : undefined;
     return own ?? sourceTargets(runtime.index, source ?? 'project');
   }
   const found: Targets[] = [];
@@ -59,6 +60,8 @@ async function targetsAt(place: string, options: CheckOptions, signal?: AbortSig
   if (/^skill\.md$/i.test(base) && !isDirectory(absolute))
     return { skills: [{ dir: path.dirname(absolute), file: base }], diagnostics: [] };
   if (!isDirectory(absolute)) return undefined;
+  const plugin = pluginTargets(absolute, options);
+  if (plugin !== undefined) return plugin;
   const file = findSkillFile(absolute);
   if (file !== undefined) return { skills: [{ dir: absolute, file }], diagnostics: [] };
 
@@ -74,6 +77,19 @@ async function targetsAt(place: string, options: CheckOptions, signal?: AbortSig
   return skills.length + diagnostics.length > 0
     ? { skills, diagnostics }
     : { skills, diagnostics: [noSkillIn(absolute, options)] };
+}
+
+/** The skills of an Agent Plugin are those directly in `skills`. */
+function pluginTargets(folder: string, { mode }: CheckOptions): Targets | undefined {
+  const plugin = openPlugin(folder);
+  if (plugin === undefined) return undefined;
+  const report = (code: Diagnostic['code'], message: string): Diagnostic =>
+    diagnose({ code, path: withForwardSlashes(path.join(folder, 'plugin.json')), message }, mode);
+  if (typeof plugin === 'string') return { skills: [], diagnostics: [report('plugin/rejected', plugin)] };
+  return {
+    skills: plugin.skills.map((name) => ({ dir: path.join(folder, 'skills', name), file: 'SKILL.md' })),
+    diagnostics: plugin.problems.map((problem) => report('plugin/ignored', problem)),
+  };
 }
 
 /** The name of the file that makes the folder a skill. */

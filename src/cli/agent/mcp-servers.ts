@@ -1,6 +1,5 @@
 /** The configured MCP servers for commands that open a session, and their state for `mcp check`. */
 import { configProblem, docsPage, nearest, quoted, type ToolServers } from '#core';
-import type { ServerState } from '#mcp';
 import { openSecrets, type Runtime } from '#runtime';
 import { EXIT, usageError } from '../exit.ts';
 import { warnAboutConfig } from '../open-runtime.ts';
@@ -88,7 +87,14 @@ function unusedLines(offered: readonly { readonly name: string; readonly unused?
   );
 }
 
-function stateLines(state: ServerState, description: string): readonly string[] {
+interface ShownState {
+  readonly name: string;
+  readonly tools: readonly { readonly name: string }[];
+  readonly skills: readonly string[];
+  readonly problems: readonly string[];
+}
+
+function stateLines(state: ShownState, description: string): readonly string[] {
   const { name, tools, skills, problems } = state;
   return [
     `${name}: ${description}`,

@@ -20,7 +20,7 @@ export const command = definePackCommand({
   usage: 'site DIR... [--out FOLDER] [--title TEXT] [--url URL] [--key FILE]',
   details: [
     'Writes a static site that publishes skills: /.well-known/agent-skills/index.json with digests, which install https://... and other clients read, a pack of each skill, signatures with --key, and a page per skill. Upload the folder to any host.',
-    'DIR is a skill or a folder of skills. Refuses skills that violate the specification, contain what looks like a secret, or that the scan stops. An earlier site in FOLDER is replaced; any other content is kept and refused.',
+    'DIR is a skill, a folder of skills, or an Agent Plugin, which is also published as a whole in plugins/. Refuses skills that violate the specification, contain what looks like a secret, or that the scan stops. An earlier site in FOLDER is replaced; any other content is kept and refused.',
   ].join('\n'),
   flags,
   examples: [
@@ -53,14 +53,16 @@ export const command = definePackCommand({
       for (const { message, hint, code } of built) reportProblem(terminal, { message, hint, code });
       return Math.max(...built.map(refusalStatus));
     }
-    const { out, skills, keyId } = built;
+    const { out, skills, plugins, keyId } = built;
     const listed = skills.map((skill) => ({ ...skill, version: skill.version ?? null }));
-    if (terminal.printJson({ ok: true, out, signedBy: keyId ?? null, skills: listed })) return EXIT.done;
-    for (const { name, version = '-', digest } of skills) terminal.remark(`${name}  ${printable(version)}  ${digest}`);
+    if (terminal.printJson({ ok: true, out, signedBy: keyId ?? null, skills: listed, plugins })) return EXIT.done;
+    for (const { name, version = '-', digest } of [...plugins, ...skills])
+      terminal.remark(`${name}  ${printable(version)}  ${digest}`);
     terminal.remark(
       `${keyId === undefined ? 'not signed' : `signed with ${keyId}`}; upload the folder, hidden files included`,
     );
-    terminal.out(`${countText(skills.length, 'skill')} in ${printable(out)}`);
+    const also = plugins.length === 0 ? '' : ` and ${countText(plugins.length, 'plugin')}`;
+    terminal.out(`${countText(skills.length, 'skill')}${also} in ${printable(out)}`);
     return EXIT.done;
   },
 });

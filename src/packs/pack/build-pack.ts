@@ -34,8 +34,16 @@ export interface PackProgress {
   readonly path: string;
 }
 
+interface PackUnit {
+  readonly dir: string;
+  readonly name: string;
+  readonly version?: string;
+  /** An Agent Plugin, which is packed as a whole. */
+  readonly isPlugin?: boolean;
+}
+
 export interface BuildPackOptions {
-  readonly skills: readonly { readonly dir: string; readonly name: string }[];
+  readonly skills: readonly PackUnit[];
   /** Output file. Without it, everything is done except writing. */
   readonly out?: string;
   /** Replaces an existing file. */
@@ -86,8 +94,8 @@ async function build(options: BuildPackOptions): Promise<BuiltPack> {
   if (out !== undefined && !force) refuseExisting(out);
   const skills: ReadSkill[] = [];
   let files = 0;
-  for (const { dir, name } of options.skills) {
-    const skill = await readSkill(dir, name, options, files);
+  for (const unit of options.skills) {
+    const skill = await readSkill(unit, options, files);
     files += Object.keys(skill.manifest.files).length;
     skills.push(skill);
   }
@@ -110,7 +118,8 @@ function refuseNames(skills: BuildPackOptions['skills']): void {
   }
 }
 
-async function readSkill(dir: string, name: string, options: BuildPackOptions, before: number): Promise<ReadSkill> {
+async function readSkill(unit: PackUnit, options: BuildPackOptions, before: number): Promise<ReadSkill> {
+  const { dir, name, isPlugin = false } = unit;
   const { out, check, limits = ARCHIVE_LIMITS, signal, onProgress } = options;
   const wrong = check?.(dir).find(({ severity }) => severity === 'error');
   if (wrong !== undefined)
@@ -121,13 +130,14 @@ async function readSkill(dir: string, name: string, options: BuildPackOptions, b
     limits,
     isOwn: out === undefined ? () => false : ownFiles(out),
     allowSecrets: options.allowSecrets ?? false,
+    main: isPlugin ? 'plugin.json' : 'SKILL.md',
     signal,
     onFile: (at) => {
       done += 1;
       onProgress?.({ step: 'read', done, path: at });
     },
   });
-  const version = readSkillVersion(read.skillMd, name, dir);
+  const version = isPlugin ? unit.version : readSkillVersion(read.mainText, name, dir);
   return {
     dir: real,
     spellings: read.spellings,

@@ -106,7 +106,9 @@ function parseSkill(value: unknown): ManifestSkill {
   if (version !== undefined && (typeof version !== 'string' || version === ''))
     throw wrong(`${which} has a version that is not a string`);
   if (typeof digest !== 'string' || !/^sha256-tree:[0-9a-f]{64}$/.test(digest)) throw wrong(`${which} has no digest`);
-  if (!isObject(files) || !Object.hasOwn(files, 'SKILL.md')) throw wrong(`${which} has no SKILL.md`);
+  // A plugin has its manifest instead.
+  if (!isObject(files) || !['SKILL.md', 'plugin.json'].some((file) => Object.hasOwn(files, file)))
+    throw wrong(`${which} has no SKILL.md`);
   return { name, version, digest, files: parseFiles(name, files) };
 }
 

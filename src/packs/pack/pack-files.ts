@@ -36,7 +36,8 @@ export interface PackFiles {
   readonly digest: string;
   /** Files that are not packed, relative to the skill, each with the rule. */
   readonly leftOut: readonly string[];
-  readonly skillMd: string;
+  /** SKILL.md, or plugin.json of a plugin. */
+  readonly mainText: string;
 }
 
 export interface PackFilesOptions {
@@ -44,6 +45,8 @@ export interface PackFilesOptions {
   /** Whether an absolute path is the pack that is being written. */
   readonly isOwn: (file: string) => boolean;
   readonly allowSecrets?: boolean;
+  /** The file that makes the folder what it is (default: SKILL.md). */
+  readonly main?: 'SKILL.md' | 'plugin.json';
   readonly signal?: AbortSignal;
   readonly onFile?: (path: string) => void;
 }
@@ -63,12 +66,12 @@ export async function readPackFiles(dir: string, name: string, options: PackFile
 }
 
 async function gather(dir: string, name: string, options: PackFilesOptions): Promise<PackFiles> {
-  const { limits, signal, onFile } = options;
+  const { limits, signal, onFile, main = 'SKILL.md' } = options;
   const choice = chooser(dir, options);
   const names = openPathValidator(limits);
   const files: [string, LockedFile][] = [];
   const spellings = new Map<string, string>();
-  let skillMd: string | undefined;
+  let mainText: string | undefined;
   // The pack adds one level for the skill's own folder.
   const walk = { limits: { ...limits, maxDepth: limits.maxDepth - 1 }, skip: choice.skip };
   for (const entry of walkOpened(dir, walk)) {
@@ -82,13 +85,13 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
       throw refused('archive/too-large', `${quoted(at, 120)} has more than ${String(limits.maxFileBytes)} bytes`, at);
     const { hash, bytes } = readWhole(entry);
     if (options.allowSecrets !== true) refuseSecrets(at, bytes);
-    if (entry.path === 'SKILL.md') skillMd = bytes.toString('utf8');
+    if (entry.path === main) mainText = bytes.toString('utf8');
     files.push([inside, lockedFile(entry, hash)]);
     onFile?.(at);
   }
-  if (skillMd === undefined) throw refused('pack/no-skill', `${quoted(dir, 200)} has no SKILL.md`, dir);
+  if (mainText === undefined) throw refused('pack/no-skill', `${quoted(dir, 200)} has no ${main}`, dir);
   const sorted = Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return { files: sorted, spellings, digest: digestFiles(sorted), leftOut: choice.leftOut(), skillMd };
+  return { files: sorted, spellings, digest: digestFiles(sorted), leftOut: choice.leftOut(), mainText };
 }
 
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;

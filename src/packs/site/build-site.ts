@@ -49,6 +49,8 @@ export interface BuiltSite {
   readonly type: 'built-site';
   readonly out: string;
   readonly skills: readonly PublishedSkill[];
+  /** Agent Plugins, whose skills are published too. */
+  readonly plugins: readonly PublishedPlugin[];
   readonly keyId?: string;
 }
 
@@ -62,6 +64,11 @@ export interface PublishedSkill {
   readonly pack: string;
 }
 
+export interface PublishedPlugin extends Pick<PublishedSkill, 'name' | 'version' | 'digest' | 'pack'> {
+  /** SHA-256 of the pack. */
+  readonly sha256: string;
+}
+
 /** Marks a folder as a site of ours, which may be replaced. */
 const MARKER = '.skillwright-site';
 const DISCOVERY = '.well-known/agent-skills';
@@ -71,9 +78,13 @@ const MAX_REFUSALS = 20;
 /** Returns every reason not to publish, and then leaves the folder as it was. Throws a refusal for a folder without skills. */
 export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | readonly PackRefusal[]> {
   const { out } = options;
-  const skills = options.skills
-    .flatMap((skill) => (typeof skill === 'string' ? accepted(skillsToPack(skill)) : [skill]))
-    .toSorted((a, b) => compareText(a.name, b.name));
+  const units = options.skills.flatMap((skill) =>
+    typeof skill === 'string' ? accepted(skillsToPack(skill)) : [skill],
+  );
+  const [plugins, others] = [units.filter(isWhole), units.filter((unit) => !isWhole(unit))];
+  const skills = [...others, ...plugins.flatMap(({ dir }) => skillsOfPlugin(dir))].toSorted((a, b) =>
+    compareText(a.name, b.name),
+  );
   const key = options.key === undefined || 'id' in options.key ? options.key : await openSigningKey(options.key);
   const work = temporaryName(out, '');
   try {
@@ -81,7 +92,7 @@ export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | 
     refuseForeign(out);
     makeFolders(path.dirname(out));
     mkdirSync(work);
-    const built = await fill(work, skills, { ...options, key });
+    const built = await fill(work, { skills, plugins }, { ...options, key });
     if ('type' in built) await move(work, out);
     return built;
   } catch (error) {
@@ -92,6 +103,16 @@ export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | 
   } finally {
     await removeTree(work);
   }
+}
+
+function isWhole({ isPlugin }: SkillToPack): boolean {
+  return isPlugin === true;
+}
+
+/** The skills of a plugin are published one by one, too. */
+function skillsOfPlugin(dir: string): readonly SkillToPack[] {
+  const found = skillsToPack(path.join(dir, 'skills'));
+  return 'code' in found ? [] : found;
 }
 
 /** Replaces an empty folder or an earlier site, nothing else. */
@@ -133,7 +154,7 @@ type FillOptions = BuildSiteOptions & { readonly key?: SigningKey };
 
 async function fill(
   work: string,
-  skills: readonly SkillToPack[],
+  { skills, plugins }: { readonly skills: readonly SkillToPack[]; readonly plugins: readonly SkillToPack[] },
   options: FillOptions,
 ): Promise<BuiltSite | readonly PackRefusal[]> {
   const { key, title, url, out, signal, onProgress } = options;
@@ -158,10 +179,18 @@ async function fill(
     if (refusals.length >= MAX_REFUSALS) break;
     onProgress?.(at + 1, skills.length);
   }
+  const published: PublishedPlugin[] = [];
+  for (const plugin of refusals.length > 0 ? [] : plugins)
+    try {
+      published.push(await publishPlugin(plugin, work, options));
+    } catch (error) {
+      const refusal = asRefusal(error);
+      refusals.push({ ...refusal, message: `${quoted(plugin.name)}: ${refusal.message}` });
+    }
   if (refusals.length > 0) return refusals;
   const write = writerBelow(work);
   for (const page of pages) write(pagePath(page.name), skillPage(site, page));
-  write('index.html', indexPage(site, pages));
+  write('index.html', indexPage(site, pages, published));
   write(`${DISCOVERY}/index.json`, `${JSON.stringify({ $schema: DISCOVERY_SCHEMA, skills: entries }, undefined, 2)}\n`);
   // GitHub Pages leaves out folders that start with a dot, unless this file exists.
   write('.nojekyll', '');
@@ -180,6 +209,7 @@ async function fill(
       page: pagePath(name),
       pack: pack.path,
     })),
+    plugins: published,
     keyId: key?.id,
   };
 }
@@ -247,6 +277,23 @@ async function publish(skill: SkillToPack, work: string, options: FillOptions): 
       signature: key === undefined ? undefined : `${listed.url}${SIGNATURE_SUFFIX}`,
     },
   };
+}
+
+/** Writes the pack of a plugin and its signature. Throws a refusal. */
+async function publishPlugin(
+  plugin: SkillToPack,
+  work: string,
+  { settings, key, signal, now = new Date() }: FillOptions,
+): Promise<PublishedPlugin> {
+  const file = `plugins/${packName([plugin])}`;
+  makeFolders(path.join(work, 'plugins'));
+  const pack = accepted(await packSkills({ settings, skills: [plugin], out: path.join(work, file), signal }));
+  const [manifest] = pack.manifest.skills;
+  if (manifest === undefined) throw refused('pack/plugin', 'the pack is empty');
+  refuseFindings(plugin, manifest.digest, settings);
+  if (key !== undefined) accepted(signPack({ file: path.join(work, file), manifest: pack.manifest, key, now }));
+  const { name, version, digest } = manifest;
+  return { name, version, digest, pack: file, sha256: pack.sha256 };
 }
 
 interface Listed {

@@ -49,7 +49,22 @@ export const SITE_POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-export function indexPage(site: PageSite, skills: readonly PageSkill[]): string {
+/** An Agent Plugin, which has no page of its own. */
+interface PagePlugin {
+  readonly name: string;
+  readonly version?: string;
+  /** Relative to the top of the site. */
+  readonly pack: string;
+  readonly sha256: string;
+}
+
+function pluginItem(site: PageSite, { name, version, pack, sha256 }: PagePlugin): string {
+  const address = site.url === undefined ? pack : `${site.url.replace(/^well-known:/, '')}/${pack}`;
+  const signature = site.key === undefined ? '' : ` <a href="${text(pack)}.minisig">signature</a>`;
+  return `<li><a href="${text(pack)}">${text(name)}</a>${version === undefined ? '' : ` <span class="dim">${text(version)}</span>`}${signature}${command(`skillwright install ${address}`)}<p class="dim">sha256 ${text(sha256)}</p></li>`;
+}
+
+export function indexPage(site: PageSite, skills: readonly PageSkill[], plugins: readonly PagePlugin[] = []): string {
   const items = skills.map(
     ({ name, description, version }) =>
       `<li><a href="skills/${text(name)}/">${text(name)}</a>${version === undefined ? '' : ` <span class="dim">${text(version)}</span>`}<p>${text(description)}</p></li>`,
@@ -60,6 +75,12 @@ export function indexPage(site: PageSite, skills: readonly PageSkill[]): string 
     command(`skillwright install ${place(site)}`),
     ...keyLines(site),
     `<ul class="skills">${items.join('\n')}</ul>`,
+    ...(plugins.length === 0
+      ? []
+      : [
+          '<h2>Plugins</h2>',
+          `<ul class="skills">${plugins.map((plugin) => pluginItem(site, plugin)).join('\n')}</ul>`,
+        ]),
     footer(''),
   ]);
 }

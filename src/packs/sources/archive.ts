@@ -4,7 +4,7 @@ import { closeSync, createReadStream, fstatSync, openSync, readdirSync } from 'n
 import path from 'node:path';
 
 import { parentFolder, problemError, quoted } from '#core';
-import { OPEN_FLAGS, isDirectory, writeAll } from '#platform';
+import { OPEN_FLAGS, isDirectory, isPresent, writeAll } from '#platform';
 import { isRefusal, refused, type PackRefusal } from '../problems.ts';
 import { choosePluginSkills, openFolderFiles } from './plugin-skills.ts';
 import {
@@ -68,7 +68,7 @@ export async function unpack(packed: ArchiveHere, context: StageContext): Promis
   if (isRefusal(extracted)) throw problemError(extracted.path === file ? namedAs(extracted, packed) : extracted);
   if (!isDirectory(tree)) throw noSkill(shown, extracted.leftOut);
   const folder = packed.hasTopFolder === true ? topFolder(tree) : tree;
-  const found = await choosePluginSkills(findSkills(folder), context, openFolderFiles(folder));
+  const found = await choosePluginSkills(findSkills(folder), context, openFolderFiles(folder, pluginTop(folder)));
   const { wholePlugin = false } = context;
   const top = folder === tree ? '' : `${path.basename(folder)}/`;
   const damage = attributeProblems(extracted.problems, { folders: new Set(found.folders), top });
@@ -83,7 +83,11 @@ export async function unpack(packed: ArchiveHere, context: StageContext): Promis
   const damaged = [...damage.refusals].filter(([each]) => isMeant(each));
   if (meant.length + damaged.length === 0) throw noSkill(shown, leftOut);
   const skills = wholePlugin
-    ? [{ folder: '', path: folder, ...readStagedPlugin(folder) }]
+    ? meant.map((each) => ({
+        folder: each,
+        path: path.join(folder, each),
+        ...readStagedPlugin(path.join(folder, each)),
+      }))
     : await Promise.all(meant.map((each) => skillAt(folder, each, fallbackName)));
   const unusable = await Promise.all(
     damaged.map(async ([each, refusal]) => ({
@@ -162,6 +166,14 @@ export async function skillAt(tree: string, folder: string, fallbackName: string
   const place = path.join(tree, folder);
   const named = folder === '' ? fallbackName : path.posix.basename(folder);
   return { folder, path: place, name: await skillName(startOfFile(path.join(place, SKILL_FILE_NAME)), named) };
+}
+
+/** The only folder of an archive, if it has a plugin.json and the top has none: packs and most zips of a plugin are like this. */
+function pluginTop(tree: string): string {
+  if (isPresent(path.join(tree, 'plugin.json'))) return '';
+  const [only, second] = readdirSync(tree, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const isOnly = only !== undefined && second === undefined && isPresent(path.join(tree, only.name, 'plugin.json'));
+  return isOnly ? only.name : '';
 }
 
 function topFolder(tree: string): string {

@@ -14,6 +14,8 @@ import type { PluginChoice, StageContext, StagedSource } from './source.ts';
 export interface SourceFiles {
   /** Undefined if the file is absent, a link that leads out, or not text. Throws a refusal if it is too large. */
   readonly read: (file: string) => Promise<string | undefined>;
+  /** The folder of the source that may be a plugin (default: its top). */
+  readonly top?: string;
   /** The direct children of the folder `skills` that have a SKILL.md. */
   readonly pluginSkills: () => readonly string[];
 }
@@ -25,7 +27,9 @@ export function codeFor(file: string): 'source/marketplace' | 'pack/plugin' {
   return file.endsWith('marketplace.json') ? 'source/marketplace' : 'pack/plugin';
 }
 
-export function openFolderFiles(root: string): SourceFiles {
+/** `top`: a folder below, such as the only one of an archive. */
+export function openFolderFiles(source: string, top = ''): SourceFiles {
+  const root = path.join(source, top);
   const real = realPath(root);
   const read: SourceFiles['read'] = async (file) => {
     const place = path.join(root, file);
@@ -42,7 +46,7 @@ export function openFolderFiles(root: string): SourceFiles {
       .filter((entry) => entry.isDirectory() && isPresent(path.join(folder, entry.name, SKILL_FILE_NAME)))
       .map(({ name }) => name);
   };
-  return { read, pluginSkills };
+  return { read, top, pluginSkills };
 }
 
 interface FoundFolders {
@@ -69,16 +73,19 @@ export async function choosePluginSkills(
   const text = plugin?.skills === undefined ? await files.read('plugin.json') : undefined;
   const manifest = text === undefined ? undefined : readPluginManifest(text);
   if (typeof manifest === 'string') throw refused('pack/plugin', `plugin.json: ${manifest}`, 'plugin.json');
-  if (manifest !== undefined && wholePlugin) return { folders: [''], leftOut: [], marketplaces };
+  if (manifest !== undefined && wholePlugin) return { folders: [files.top ?? ''], leftOut: [], marketplaces };
   if (wholePlugin) throw refused('pack/plugin', 'the source has no plugin.json of Agent Plugins 1.0.0');
   if (manifest !== undefined) return { ...skillsOfAgentPlugin(found, files), marketplaces, isPlugin: true };
   return plugin === undefined ? { ...found, marketplaces } : await skillsOfPlugin(found, plugin, files.read);
 }
 
 /** The specification puts skills in `skills` and nowhere else. */
-function skillsOfAgentPlugin({ folders, leftOut }: FoundFolders, { pluginSkills }: SourceFiles): FoundFolders {
+function skillsOfAgentPlugin(
+  { folders, leftOut }: FoundFolders,
+  { top = '', pluginSkills }: SourceFiles,
+): FoundFolders {
   const own = pluginSkills()
-    .map((name) => `skills/${name}`)
+    .map((name) => path.posix.join(top, 'skills', name))
     .toSorted(compareText);
   const others = folders
     .filter((folder) => !own.includes(folder))
