@@ -79,18 +79,19 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
     without(all, [recallTool]),
     without(all, [updatePlanTool]),
   ];
+  const offered = (): readonly ModelTool[] => {
+    // The action protocol describes its actions in the system text, which stays the same for the whole run.
+    if (protocol !== 'tools') return all;
+    if (parts.outputs.isEmpty) return parts.isPlanning() ? planning : atFirst;
+    return parts.isPlanning() ? all : recalling;
+  };
   return {
     all,
-    offered() {
-      // The action protocol describes its actions in the system text, which stays the same for the whole run.
-      if (protocol !== 'tools') return all;
-      if (parts.outputs.isEmpty) return parts.isPlanning() ? planning : atFirst;
-      return parts.isPlanning() ? all : recalling;
-    },
+    offered,
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
       const tool = find(call.name);
-      if (tool === undefined) return invalidCall(unknownTool(call, all, session));
+      if (tool === undefined) return invalidCall(unknownTool(call, offered(), session));
       const before = performed;
       const answer = await tool.call(call.input, { signal });
       const outcome = toCallOutcome(call, answer);

@@ -152,7 +152,7 @@ function unusableNotes(unusable: ReturnType<typeof listSkillFiles>['unusable']):
   const more = unusable.length - UNUSABLE_NAMED;
   return [
     ...unusable.slice(0, UNUSABLE_NAMED).map(({ path, reason }) => `${quoted(path)} is not usable: ${reason}`),
-    ...(more > 0 ? [`${String(more)} more files are not usable`] : []),
+    ...(more > 0 ? [`${countText(more, 'more file')} ${more === 1 ? 'is' : 'are'} not usable`] : []),
   ];
 }
 

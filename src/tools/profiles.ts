@@ -60,6 +60,7 @@ export const PROFILES = {
       security: WHOLE_BODIES,
     },
     agentPlacement: 'system',
+    unusable: ['file/case'],
     loadsPerTurn: ALL_LOADS,
     offersPrograms: true,
     ignoredFields: UNKNOWN_FIELDS,

@@ -69,3 +69,22 @@ test('skills-agent: a subagent is recorded under the action that started it', as
   expect(ofType(eventsOf(result), 'subagent-start')).toHaveLength(1);
   expect(toolsOf(result)).toEqual(['select_skills']);
 });
+
+test.each(['openseed', 'trpc', 'manusx'] as const)(
+  '%s: a run offers and names the tools of the system, and update_plan for a request of several steps',
+  async (vocabulary) => {
+    const { agent } = await world(SKILLS);
+    const offered = async (request: string): Promise<readonly (readonly string[])[]> => {
+      const model = played([{ calls: [['zzz', {}]] }, { text: 'ok' }]);
+      await agent({ model, vocabulary, protocol: 'tools', request });
+      const [first = expect.fail(), second = expect.fail()] = model.requests;
+      const [, named = ''] = /the tools are ([\w, ]+)/.exec(allText(second)) ?? [];
+      return [first.tools?.map(({ name }) => name) ?? [], named.split(', ')];
+    };
+    const [tools = [], named] = await offered('Count the rows.');
+    expect(tools).toContain(LOADS[vocabulary][0]);
+    expect([tools.includes('update_plan'), tools.includes('recall_output'), named]).toEqual([false, false, tools]);
+    const [more] = await offered('Count the rows, then write a report.');
+    expect(more).toEqual([...tools, 'update_plan']);
+  },
+);

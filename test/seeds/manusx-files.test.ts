@@ -62,6 +62,7 @@ test('a SKILL.md with a YAML anchor is left out with the reason, and of a repeat
     ['anchors', 'description: &d hello\nalt: *d'],
     ['twice', 'description: one\ndescription: two'],
     ['dated', 'description: !!timestamp 2026-01-01'],
+    ['merged', 'description: Merges.\n<<: {a: b}'],
   ] as const) {
     mkdirSync(path.join(root, name));
     writeFileSync(path.join(root, name, 'SKILL.md'), `---\nname: ${name}\n${head}\n---\n\nBody.\n`);
@@ -69,7 +70,7 @@ test('a SKILL.md with a YAML anchor is left out with the reason, and of a repeat
   for (const [vocabulary, tool, field] of LOADS) {
     const { instructions, call } = await openSkillTools({ vocabulary, runtime: await runtimeOver(root) });
     expect(instructions).toMatch(/\bpdf\b[^]*\btwice\b.*\bone\b/);
-    expect(instructions).not.toMatch(/anchors|two|dated/);
+    expect(instructions).not.toMatch(/anchors|two|dated|merged/);
     const { isError, text } = await call(tool, { [field]: 'anchors' });
     expect([isError, text.replaceAll('\\"', '"')]).toEqual([
       true,

@@ -129,17 +129,46 @@ test('a body comes with source and path, without hidden characters and with plai
   });
 });
 
-test('load_resource reads scripts and files in other folders of a skill', async () => {
+test('load_resource and read_file read scripts and documents of a skill, and grep finds lines of its other files', async () => {
   const { runtime } = place({
     '.agent/skills/many/SKILL.md': '---\nname: many\ndescription: x\n---\n',
     '.agent/skills/many/scripts/go.py': 'print(1)\n',
     '.agent/skills/many/NOTES.md': 'notes\n',
+    '.agent/skills/many/docs/more.txt': 'more\n',
+    '.agent/skills/many/other/d.json': '{"canary": 1}\n',
+    '.agent/skills/many/LICENSE': 'canary\n',
   });
-  const { call } = await openSkillTools({ vocabulary: 'skills-agent', runtime: await runtime() });
+  const { call } = await openSkillTools({ vocabulary: 'skills-agent', runtime: await runtime(), host: {} });
   const read = async (relative_path: string): Promise<unknown> =>
     (await call('load_resource', { skill: { name: 'many' }, relative_path })).value;
   expect(await read('scripts/go.py')).toMatchObject({ ok: true, content: 'print(1)\n' });
   expect(await read('NOTES.md')).toMatchObject({ ok: true, content: 'notes\n' });
+  expect(await read('docs/more.txt')).toMatchObject({ ok: true, content: 'more\n' });
+  await call('select_skills', { skills: [{ name: 'many' }] });
+  for (const file of ['other/d.json', 'LICENSE']) {
+    expect(await read(file)).toMatchObject({ ok: false, error: { code: 'path/not-offered' } });
+    expect((await call('read_file', { path: `many/${file}` })).value).toMatchObject({
+      ok: false,
+      error: { code: 'path/not-offered' },
+    });
+  }
+  expect((await call('list_dir', { path: 'many' })).text).toMatch(/LICENSE[^]*other\/d\.json/);
+  expect((await call('grep', { path: 'many', pattern: 'canary' })).value).toMatchObject({
+    matches: [{ path: 'skill://many/LICENSE' }, { path: 'skill://many/other/d.json' }],
+  });
+});
+
+test('a file whose name no path can spell is not listed, and a note names it', async () => {
+  const { runtime } = place({
+    '.agent/skills/many/SKILL.md': '---\nname: many\ndescription: x\n---\n',
+    '.agent/skills/many/assets/back\\slash.md': '',
+    '.agent/skills/many/assets/tab\t.md': '',
+    '.agent/skills/many/assets/plain.md': '',
+  });
+  const { call } = await openSkillTools({ vocabulary: 'skills-agent', runtime: await runtime() });
+  expect((await call('select_skills', { skills: [{ name: 'many' }] })).value).toMatchObject({
+    skills: [{ resources: ['assets/plain.md'], notes: [/back/, /tab/].map((name) => expect.stringMatching(name)) }],
+  });
 });
 
 describe('the agent by its design', () => {

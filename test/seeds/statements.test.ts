@@ -173,6 +173,9 @@ describe('trpc-agent-go', () => {
       'demo-skill/.notes/a.md': 'canary-hidden\n',
       'demo-skill/100%.md': 'canary-percent\n',
       'demo-skill/a%2fb.md': 'canary-encoded\n',
+      'demo-skill/nul%2500.md': 'canary-nul\n',
+      'demo-skill/~draft.md': 'canary-home\n',
+      'demo-skill/Note: a.md': 'canary-address\n',
       'demo-skill/back\\slash.md': 'canary-backslash\n',
       'demo-skill/zero\u200bwidth.md': 'canary-invisible\n',
       'demo-skill/image.txt': 'canary-binary\0',
@@ -190,9 +193,12 @@ describe('trpc-agent-go', () => {
     expect(text.match(/canary-\w+/g)).toEqual(['canary-hidden', 'canary-percent', 'canary-usage', 'canary-notes']);
     const misnamed = 'is not usable: its name has an invisible character, a backslash, or is no valid path';
     expect(text.split('\n').filter((line) => line.startsWith('[note] '))).toEqual([
+      `[note] "Note: a.md" ${misnamed}`,
       `[note] "a%2fb.md" ${misnamed}`,
       `[note] "back\\slash.md" ${misnamed}`,
+      `[note] "nul%2500.md" ${misnamed}`,
       `[note] "zero\\u{200b}width.md" ${misnamed}`,
+      '[note] 1 more file is not usable',
       '[note] "image.txt" is not shown: it is not UTF-8 text (application/octet-stream)',
       expect.stringMatching(/^\[note\] "long\.md" is not shown: .* is too large \(2400000 bytes\)/),
     ]);

@@ -65,17 +65,17 @@ describe('output', () => {
   test('stdout and stderr come without control and invisible characters and up to 16 KiB; stdout_ref names every byte', async () => {
     const run = await open({ executor: 'local', artifacts: false });
     const result = await run({
-      command: String.raw`printf 'a\033[31mred\033[0m\xe2\x80\x8bb\r\n'; printf 'err\007\n' >&2`,
+      command: String.raw`printf 'a\033[31mred\033[0m\xe2\x80\x8bb\r\n10\r20\r\n'; printf 'err\007\n' >&2`,
       outputs: { globs: ['runs/run-1/std*.txt'], inline: true },
     });
     expect([result.stdout, result.stderr, result.stdout_ref]).toEqual([
-      'aredb\n',
+      'aredb\n10\n20\n',
       'err\n',
       'workspace://runs/run-1/stdout.txt',
     ]);
     expect(result.output_files.map((file) => file.content)).toEqual([
       'err\u0007\n',
-      'a\u001b[31mred\u001b[0m\u200bb\r\n',
+      'a\u001b[31mred\u001b[0m\u200bb\r\n10\r20\r\n',
     ]);
     const long = await run({ command: 'seq 1 20000', output_files: ['runs/run-2/stdout.txt'] });
     expect([long.stdout.startsWith('1\n2\n'), long.stdout.endsWith('19999\n20000\n')]).toEqual([true, true]);

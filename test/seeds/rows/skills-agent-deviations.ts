@@ -60,7 +60,7 @@ export const DEVIATES: readonly SeedRow[] = [
     test: 'test/runtime/rule-names.test.ts: a skill with `allowed-tools: []` leaves the actions that load skills and answer, and no other tool',
     deviation: {
       sentence: '最终允许工具集合 = 全局配置允许 ∩ 技能 allowed-tools（如存在） ∩ 运行时策略',
-      ours: 'also with `allowed-tools: []`, `select_skills`, `load_resource` and `final_answer` work for every skill, and `read_file`, `list_dir` and `grep` read files of loaded skills, and nothing else',
+      ours: 'also with `allowed-tools: []`, `select_skills`, `load_resource` and `final_answer` work for every skill, and `list_dir`, `grep` and `read_file` (what `load_resource` reads) reach files of loaded skills, and nothing else',
       why: 'with `allowed-tools: run_script`, a skill could not use its own references, nor another skill help',
       restoredBy: [],
     },
@@ -100,9 +100,27 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: '`load_resource` reads files of `reference` and `assets`',
-    ours: 'any text file of the skill, scripts too',
-    why: 'skills name files in other folders, and a model that may run a script may read it',
-    test: 'test/seeds/skills-agent.test.ts: load_resource reads scripts and files in other folders of a skill',
+    ours: 'files of `references` and `scripts` too, and each `.md` and `.txt` of the skill; of other files (`LICENSE`, `other/d.json`), `list_dir` has the names and `grep` the lines',
+    why: 'skills name such files, and a model that may run a script may read it',
+    test: 'test/seeds/skills-agent.test.ts: load_resource and read_file read scripts and documents of a skill, and grep finds lines of its other files',
+  },
+  {
+    theirs: 'the frontmatter has the fields of the list',
+    ours: '`context: fork`, a field of Claude Code, means `run-mode: subagent`; a nested field outside the list is ignored',
+    why: 'skills of other agents are used here too',
+    test: 'test/seeds/skills-agent-registry.test.ts: context: fork is a subagent, paths is ignored, and so is a nested field that the list does not have',
+  },
+  {
+    theirs: 'a subset of YAML, which does not say how `&`, `*`, `!`, `<<` or a second colon is read',
+    ours: 'as in YAML: a skill with an anchor, a merge key, an unknown tag or an unquoted colon is left out with the reason; in lenient mode the colon is read as text',
+    why: 'a text has one meaning in every vocabulary',
+    test: 'test/seeds/foreign-heads.test.ts: an unknown YAML tag and a merge key leave a skill out with the reason, in each of the four systems',
+  },
+  {
+    theirs: 'a file whose name has a backslash, a control or invisible character or an encoded `.`, `/` or `\\`',
+    ours: 'it is not listed; a note of `select_skills` names it',
+    why: 'every listed path can be read',
+    test: 'test/seeds/skills-agent.test.ts: a file whose name no path can spell is not listed, and a note names it',
   },
   {
     theirs: '`write_file` is high risk wherever it writes',

@@ -329,7 +329,7 @@ R4.7 strict: left out with the reason
 R3.7 strict mode is the default
 R3.8 a folder without SKILL.md is ignored with everything below it
 R4.20 ¬<¬ and ¬>¬ are forbidden by default
-R4.11 fields that are not in the list are ignored
+R4.11 a nested field that is not in the list is ignored
 # test/seeds/skills-agent-registry.test.ts: build_index takes roots with source and path in order of priority, and options, and gives skills and report
 R2.7 build_index gives skills and report
 R2.20 the priority of a root may follow from the order

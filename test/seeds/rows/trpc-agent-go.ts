@@ -307,7 +307,7 @@ export const ROWS = seedRows(
       'any .md and .txt file is a document, and others are not',
       {
         sentence: 'USAGE.md        # 可选文档（任意 .md/.txt）',
-        ours: 'not below `.git` and `node_modules`; and those that cannot be shown are named in a note: a name with a backslash, a control or invisible character or an encoded `.`, `/` or `\\`, and bytes that are not UTF-8 text',
+        ours: 'not below `.git` and `node_modules`; and those that cannot be shown are named in notes (of misnamed ones five, and the number of the others): a name with a backslash, a control or invisible character or an encoded `.`, `/`, `\\` or NUL (`%00`, also `%25` before it), a name at the top that starts like another place (`~draft.md`, `Note: a.md`), and bytes that are not UTF-8 text',
         why: 'those folders are not written for a model, a path has one spelling on every system, and a prompt is text',
         restoredBy: [],
       },

@@ -76,14 +76,14 @@ export const CHOICES: readonly Choice[] = [
     test: 'test/skills/loader/load-body.test.ts: gives a code for each case and no content',
   },
   {
-    theirs: 'a header is read line by line: `&` and `*` are text',
-    ours: 'a skill with a YAML anchor is left out with the reason; the first of a repeated key counts, with a warning',
+    theirs: 'a header is read line by line: `&`, `*`, `!` and `<<` are text',
+    ours: 'a skill with a YAML anchor, a merge key (`<<`), or a tag for other types than text, numbers, booleans, lists and maps, is left out with the reason; the first of a repeated key counts, with a warning',
     why: 'an alias can make a small file large; a text has one meaning in every vocabulary',
     test: 'test/seeds/manusx-files.test.ts: a SKILL.md with a YAML anchor is left out with the reason, and of a repeated key the first one counts',
   },
   {
     theirs: '`stdout` and `stderr` are all that was printed',
-    ours: 'up to 16 KiB of each, half from the start and half from the end with a warning, without control and invisible characters (`\\r` is one); `stdout_ref` names the file that has every byte',
+    ours: 'up to 16 KiB of each, half from the start and half from the end with a warning, without control and invisible characters (a lone `\\r` becomes a line break); `stdout_ref` names the file that has every byte',
     why: 'one command must not fill the context, nor print what people do not see',
     test: 'test/seeds/trpc-limits.system.test.ts: stdout and stderr come without control and invisible characters and up to 16 KiB; stdout_ref names every byte',
   },
