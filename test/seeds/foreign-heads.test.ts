@@ -118,3 +118,17 @@ test('disallowed-tools forbids while its skill is loaded in each of the four sys
       expect([vocabulary, before === 'deny', effect()]).toEqual([vocabulary, false, 'deny']);
     }
 });
+
+test('skills-agent: context: fork is a subagent, paths is ignored, and so is a nested field that the list does not have', async () => {
+  const head = (name: string, field: string): string => `name: ${name}\ndescription: Demo.\n${field}`;
+  const { session } = await open('skills-agent', {
+    forked: head('forked', 'context: fork'),
+    nested: head('nested', 'custom:\n  a:\n    - b: c'),
+    pathy: head('pathy', 'paths: ["*.csv"]'),
+  });
+  expect(session.index.skills.map(({ name, controls: { runMode, paths } }) => [name, runMode, paths])).toEqual([
+    ['forked', 'subagent', undefined],
+    ['nested', 'inline', undefined],
+    ['pathy', 'inline', undefined],
+  ]);
+});

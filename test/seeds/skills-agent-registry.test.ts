@@ -264,26 +264,6 @@ describe('the registry by its design', () => {
     expect(all.report.leftOut.map(({ code }) => code)).toEqual(['text/angle-brackets']);
   });
 
-  test('context: fork is a subagent, paths is ignored, and so is a nested field that the list does not have', async () => {
-    const skill = (name: string, field: string): Readonly<Record<string, string>> => ({
-      [`.agent/skills/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: x\n${field}\n---\n\nBody\n`,
-    });
-    const { runtime } = place({
-      ...skill('forked', 'context: fork'),
-      ...skill('nested', 'custom:\n  a:\n    - b: c'),
-      ...skill('pathy', 'paths: ["*.csv"]'),
-    });
-    const { index } = await runtime({ source: 'project', config: { vocabulary: 'skills-agent' } });
-    expect(index.skills.map(({ name }) => name)).toEqual(['forked', 'nested', 'pathy', 'pdf-form-filler']);
-    const { session } = await openSkillTools({ runtime: await runtime({ vocabulary: 'skills-agent' }) });
-    onTestFinished(() => session.close());
-    const controls = session.index.all.find(({ name }) => name === 'pathy')?.controls;
-    expect([index.skills.find((one) => one.name === 'forked')?.controls.runMode, controls?.paths]).toEqual([
-      'subagent',
-      undefined,
-    ]);
-  });
-
   test('lenient mode lists them with diagnostics; a missing description is an empty text', async () => {
     const config = { format: { mode: 'lenient' }, security: { block_angle_brackets_in_frontmatter: false } } as const;
     const here = wrong();

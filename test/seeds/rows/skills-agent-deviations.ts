@@ -108,7 +108,7 @@ export const CHOICES: readonly Choice[] = [
     theirs: 'the frontmatter has the fields of the list',
     ours: '`context: fork`, a field of Claude Code, means `run-mode: subagent`; a nested field outside the list is ignored',
     why: 'skills of other agents are used here too',
-    test: 'test/seeds/skills-agent-registry.test.ts: context: fork is a subagent, paths is ignored, and so is a nested field that the list does not have',
+    test: 'test/seeds/foreign-heads.test.ts: skills-agent: context: fork is a subagent, paths is ignored, and so is a nested field that the list does not have',
   },
   {
     theirs: 'a subset of YAML, which does not say how `&`, `*`, `!`, `<<` or a second colon is read',
