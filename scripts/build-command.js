@@ -142,6 +142,16 @@ await build({
   supported: { 'dynamic-import': false },
   plugins: [chunkEntry, doors, nodePath, packages],
 });
+await build({
+  ...options,
+  ...commonJs,
+  entryPoints: { 'hook-answer': 'src/cli/hook-answer.ts' },
+  // A function, so that hook.js can run it with its compiled code.
+  banner: { js: '(function(require,module,__dirname){' },
+  footer: { js: '})' },
+  supported: { 'dynamic-import': false },
+  plugins: [chunkEntry, doors, nodePath, packages],
+});
 rmSync(path.join(directory, 'start.js'));
 writeFileSync(path.join(directory, 'package.json'), '{ "type": "commonjs" }\n');
 // npm does this on install, a clone does not.

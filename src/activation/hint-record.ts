@@ -3,7 +3,8 @@ import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject, type Surroundings } from '#core';
-import { quietly, sha256, writeFileAtomically } from '#platform';
+import { quietly, writeFileAtomically } from '#platform';
+import { shortHash } from './short-hash.ts';
 
 export interface HintRecord {
   /** ISO 8601. */
@@ -46,7 +47,7 @@ const MAX_LENGTH = 4000;
 
 /** The same for a request as the hook receives it and as the transcript keeps it. */
 export function requestHash(text: string): string {
-  return sha256(text.trim().slice(0, MAX_LENGTH).replaceAll(/\s+/g, ' ')).slice(0, 32);
+  return shortHash(text.trim().slice(0, MAX_LENGTH).replaceAll(/\s+/g, ' '));
 }
 
 export function readHint(value: unknown): HintRecord | undefined {

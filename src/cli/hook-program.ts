@@ -1,4 +1,4 @@
-// Loaded by hook.ts, and the program of the thread that indexes bodies for it.
+// Loaded by hook-answer.ts, and the program of the thread that indexes bodies for it.
 import { wholeHook } from '#activation';
 
 export { wholeHook };

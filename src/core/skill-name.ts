@@ -3,10 +3,8 @@ import { cleanText, findHidden, countCharacters } from './text/text.ts';
 
 const MAX_NAME = 64;
 
-const NAME = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u;
-/** Fast path for nearly all names. */
+/** Fast path for nearly all names. Patterns with Unicode properties are literals where they are used, because they take long to compile. */
 const SIMPLE = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const OFF_NAME = /[^\p{L}\p{N}]+/gu;
 
 interface NameReading {
   /** The normalized name; absent if it cannot be used at all. */
@@ -38,7 +36,10 @@ export function isValidName(name: string | undefined): name is string {
 
 /** The nearest valid name: `My Skill` becomes `my-skill`; `room` more characters fit behind it. Undefined if nothing is left. */
 export function toSlug(text: string, room = 0): string | undefined {
-  const slug = cleanText(text.slice(0, 1000)).normalize('NFKC').toLowerCase().replaceAll(OFF_NAME, '-');
+  const slug = cleanText(text.slice(0, 1000))
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-');
   const cut = Array.from(slug.replace(/^-/, ''))
     .slice(0, MAX_NAME - room)
     .join('')
@@ -50,5 +51,7 @@ function styleProblem(name: string): string | undefined {
   if (name.startsWith('-') || name.endsWith('-')) return 'starts or ends with a hyphen';
   if (name.includes('--')) return 'contains two hyphens in a row';
   if (name !== name.toLowerCase()) return 'contains upper-case letters';
-  return NAME.test(name) ? undefined : 'contains characters other than letters, digits and hyphens';
+  return /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*$/u.test(name)
+    ? undefined
+    : 'contains characters other than letters, digits and hyphens';
 }

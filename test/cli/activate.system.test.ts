@@ -175,7 +175,7 @@ describe('the hook of an agent', () => {
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       agent: 'claude-code',
       session: 's',
-      request: expect.stringMatching(/^[0-9a-f]{32}$/),
+      request: expect.stringMatching(/^[0-9a-f]{16}$/),
       skills: [NAME],
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);

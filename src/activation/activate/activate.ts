@@ -134,8 +134,8 @@ function removeTemporaries(file: string): void {
 
 /** Ends the resident process, which watches its program and its socket, and removes the folder if nothing else is in it. */
 function removeFolder(folder: string, home: string): void {
-  const { script, socket, failure, record } = hookFiles(folder);
-  for (const file of [script, socket, failure, record, `${socket}.lock`, hintsFile({ home })])
+  const { script, socket, failure, record, compiled } = hookFiles(folder);
+  for (const file of [script, socket, failure, record, compiled, `${socket}.lock`, hintsFile({ home })])
     quietly(() => rmSync(file ?? '', { force: true }));
   quietly(() => rmdirSync(folder));
   const agent = path.join(home, '.agent');

@@ -1,5 +1,5 @@
 /** The text that a hook adds to a prompt. Names, paths and descriptions come from skills, so they are untrusted. */
-import { cleanText, delimit, escapeXml, estimateTokens, isValidName, printable } from '#core';
+import { cleanText, delimit, escapeXml, isValidName, printable, tokenWeight } from '#core';
 
 export interface HintedSkill {
   readonly name: string;
@@ -18,17 +18,22 @@ const START =
 
 /** The text, with the names in it: as many of the skills as fit into the limit. Empty if none does. */
 export function hintText(skills: readonly HintedSkill[]): { readonly text: string; readonly names: readonly string[] } {
-  let text = '';
+  const lines = [START];
   const names: string[] = [];
+  let weight = tokenWeight(START);
   for (const skill of skills.filter(isSafe).slice(0, MAX_HINTS)) {
-    const longer = LENGTHS.map((length) => `${text === '' ? START : text}\n${element(skill, length)}`).find(
-      (one) => estimateTokens(one) <= MAX_TOKENS,
-    );
-    if (longer === undefined) continue;
-    text = longer;
-    names.push(skill.name);
+    for (const length of LENGTHS) {
+      const line = element(skill, length);
+      // Lines are weighed once: their weights add up.
+      const longer = weight + tokenWeight(`\n${line}`);
+      if (Math.ceil(longer) > MAX_TOKENS) continue;
+      lines.push(line);
+      names.push(skill.name);
+      weight = longer;
+      break;
+    }
   }
-  return { text, names };
+  return { text: names.length === 0 ? '' : lines.join('\n'), names };
 }
 
 /** Whether name and path can stand in a prompt as they are. */

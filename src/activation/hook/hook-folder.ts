@@ -25,13 +25,17 @@ export function hookFolder(home: string): string {
   return path.join(home, '.agent/activation');
 }
 
-export function hookFiles(folder: string): Readonly<Record<'script' | 'socket' | 'failure' | 'record', string>> {
+export function hookFiles(
+  folder: string,
+): Readonly<Record<'script' | 'socket' | 'failure' | 'record' | 'compiled', string>> {
   const file = (name: string): string => path.join(folder, name);
   return {
     script: file('hook.sh'),
     socket: file('socket'),
     failure: file('last-failure'),
     record: file('agents.json'),
+    // src/cli/hook.ts writes it.
+    compiled: file('compiled.bin'),
   };
 }
 

@@ -12,8 +12,14 @@ export function hookScript({ node, program }: { readonly node: string; readonly 
 exec 2>/dev/null
 folder=\${0%/*} socket=\${0%/*}/socket agent=$1
 [ -n "$HOME" ] && [ -O "$folder" ] || exit 0
-input=$(cat)
+# Node reads certificates and preloads modules before anything else, and nothing here needs them.
+unset NODE_EXTRA_CA_CERTS NODE_OPTIONS
+node=${shellWord(node)}
+[ -x "$node" ] || node=node
+program=${shellWord(program)}
+answer() { "$node" "$program" "$agent" "$folder"; }
 if [ -S "$socket" ] && [ -O "$socket" ] && command -v curl >/dev/null; then
+  input=$(cat)
   output=$(printf %s "$input" | curl -qsf --max-time ${String(DEADLINE_MS / 1000)} --noproxy '*' --unix-socket "$socket" -H 'Expect:' \\
     ${headers} \\
     --data-binary @- "http://localhost/$agent")
@@ -23,12 +29,14 @@ if [ -S "$socket" ] && [ -O "$socket" ] && command -v curl >/dev/null; then
     28) echo "$agent: the resident process gave no answer within ${String(DEADLINE_MS)} ms" >"$folder/last-failure"; exit 0 ;;
     *) exit 0 ;;
   esac
-fi
-node=${shellWord(node)}
-[ -x "$node" ] || node=node
-program=${shellWord(program)}
-printf %s "$input" | "$node" "$program" "$agent" "$folder"
-if [ $? = ${String(START)} ]; then "$node" "$program" ${SERVE} "$folder" "$agent" "$PWD" </dev/null >/dev/null 2>&1 & fi
+  printf %s "$input" | answer
+else answer; fi
+status=$?
+case $status in
+  0) ;;
+  ${String(START)}) "$node" "$program" ${SERVE} "$folder" "$agent" "$PWD" </dev/null >/dev/null 2>&1 & ;;
+  *) rm -f "$folder/compiled.bin" ;; # It must not start from the same compiled code again.
+esac
 exit 0
 `;
 }

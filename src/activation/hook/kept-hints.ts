@@ -2,12 +2,14 @@
  * What prompts in one place are compared with, in a file of the cache. The resident process writes it; where none serves, a hook answers from
  * it, because it cannot read thousands of skills while a prompt waits.
  */
+import { closeSync, fstatSync, futimesSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject, parseJson, type Surroundings } from '#core';
-import { cacheDirectory, cacheEntry, sha256 } from '#platform';
+import { cacheDirectory, cacheEntry, isSystemError, OPEN_FLAGS } from '#platform';
 import { readSearchIndex, type SearchIndex } from '#skills';
 import { VERSION } from '../../version.ts';
+import { shortHash } from '../short-hash.ts';
 import type { AnswerFrame } from './compose-answer.ts';
 import { fingerprintOf, type WatchedFiles } from './file-stamps.ts';
 import type { HintedSkill } from './hint-text.ts';
@@ -33,16 +35,16 @@ interface KeptHints extends KeptHead {
 /** Where the hints of an agent are kept for prompts in one place. Undefined without a cache folder. */
 export function keptFile(agent: string, place: object, surroundings: Pick<Surroundings, 'env' | 'home'>) {
   const folder = cacheDirectory(surroundings);
-  const key = sha256(JSON.stringify([VERSION, agent, place]));
-  return folder === undefined ? undefined : path.join(folder, `hints-${key.slice(0, 32)}.bin`);
+  const key = shortHash(JSON.stringify([VERSION, agent, place]));
+  return folder === undefined ? undefined : path.join(folder, `hints-${key}.bin`);
 }
 
-/** Lengths of the index, the skills and the head, and the number of skills. */
-const HEADER_LENGTH = 16;
+/** Lengths of the index, the skills and the head, the number of skills, and the sum of what lies before the skills. */
+const HEADER_LENGTH = 20;
 /** Longer descriptions are not shown whole. */
 const MAX_DESCRIPTION = 2000;
 
-/** One file: the lengths, the index, where each skill begins, the skills, the head. */
+/** One file: the lengths, the index, where each skill begins, the head, the skills. A hook reads all but the skills, and of those the best. */
 export function writeKept(
   file: string | undefined,
   {
@@ -59,35 +61,74 @@ export function writeKept(
   });
   const starts = new Uint32Array(texts.length + 1);
   for (const [at, text] of texts.entries()) starts[at + 1] = (starts[at] ?? 0) + Buffer.byteLength(text);
-  const [all, head, bytes] = [texts.join(''), JSON.stringify({ watched, frame }), index.toBytes()];
-  const lengths = Uint32Array.of(bytes.length, Buffer.byteLength(all), Buffer.byteLength(head), texts.length);
-  const parts = [Buffer.from(lengths.buffer), bytes, Buffer.from(starts.buffer), Buffer.from(all), Buffer.from(head)];
-  cacheEntry(file).write(Buffer.concat(parts));
+  const [head, bytes] = [Buffer.from(JSON.stringify({ watched, frame })), index.toBytes()];
+  const front = Buffer.concat([bytes, Buffer.from(starts.buffer), head]);
+  const header = Uint32Array.of(bytes.length, starts.at(-1) ?? 0, head.length, texts.length, sumBlocks(front));
+  cacheEntry(file).write(Buffer.concat([Buffer.from(header.buffer), front, Buffer.from(texts.join(''))]));
 }
 
-/** Undefined if there is none, if it is damaged, or if settings, trust or folders changed since. */
-export function readKept(file: string | undefined): KeptHints | undefined {
-  const bytes = cacheEntry(file).read();
-  if (bytes === undefined || bytes.length < HEADER_LENGTH) return undefined;
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const [indexLength, textLength, headLength, count] = [0, 4, 8, 12].map((at) => buffer.readUInt32LE(at));
-  if (indexLength === undefined || textLength === undefined || headLength === undefined || count === undefined)
-    return undefined;
-  const starts = HEADER_LENGTH + indexLength;
-  const texts = starts + 4 * (count + 1);
-  if (texts + textLength + headLength !== buffer.length) return undefined;
-  const head = readHead(buffer.toString('utf8', texts + textLength));
+const BLOCK_LENGTH = 4096;
+
+/**
+ * Of one number in each block: a file system that lost blocks in a crash shows zeros or other data there. A sum of all bytes would take
+ * longer than the rest of the answer.
+ */
+function sumBlocks(bytes: Buffer): number {
+  let sum = bytes.length;
+  for (let at = 0; at + 4 <= bytes.length; at += BLOCK_LENGTH)
+    sum = Math.imul(sum ^ bytes.readUInt32LE(at), 0x01000193);
+  return sum >>> 0;
+}
+
+/** Undefined if nothing is kept, if it is damaged, or if settings, trust or folders changed since. */
+export function useKept<T>(file: string | undefined, use: (kept: KeptHints) => T): T | undefined {
+  let descriptor: number | undefined;
+  try {
+    if (file === undefined) return undefined;
+    descriptor = openSync(file, OPEN_FLAGS.namedFile);
+    const kept = readKept(descriptor);
+    return kept && use(kept);
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function readKept(descriptor: number): KeptHints | undefined {
+  const { size } = fstatSync(descriptor);
+  const header = readPart(descriptor, 0, HEADER_LENGTH);
+  if (header.length < HEADER_LENGTH) return undefined;
+  const [indexLength = 0, textLength = 0, headLength = 0, count = 0, sum] = [0, 4, 8, 12, 16].map((at) =>
+    header.readUInt32LE(at),
+  );
+  const headAt = indexLength + 4 * (count + 1);
+  const texts = HEADER_LENGTH + headAt + headLength;
+  if (texts + textLength !== size) return undefined;
+  const front = readPart(descriptor, HEADER_LENGTH, headAt + headLength);
+  const head = sum === sumBlocks(front) ? readHead(front.toString('utf8', headAt)) : undefined;
   if (head === undefined || fingerprintOf(head.watched.files) !== head.watched.fingerprint) return undefined;
-  const index = readSearchIndex(buffer.subarray(HEADER_LENGTH, starts));
+  const index = readSearchIndex(front.subarray(0, indexLength), { isIntact: true });
   if (index?.size !== count) return undefined;
+  // The cache keeps what was used last.
+  const now = Date.now() / 1000;
+  futimesSync(descriptor, now, now);
   return {
     ...head,
     index,
     skillAt(position) {
-      const [from, to] = [starts + 4 * position, starts + 4 * (position + 1)].map((at) => buffer.readUInt32LE(at));
-      return readSkill(buffer.toString('utf8', texts + (from ?? 0), texts + (to ?? 0)));
+      const [from = 0, to = 0] = [position, position + 1].map((at) => front.readUInt32LE(indexLength + 4 * at));
+      return readSkill(readPart(descriptor, texts + from, to - from).toString('utf8'));
     },
   };
+}
+
+/** Less if the file ends before. */
+function readPart(descriptor: number, start: number, length: number): Buffer {
+  // Not from the pool of Node, which is not aligned as the index must be.
+  const bytes = Buffer.allocUnsafeSlow(length);
+  return bytes.subarray(0, readSync(descriptor, bytes, 0, length, start));
 }
 
 function readHead(text: string): KeptHead | undefined {

@@ -12,25 +12,29 @@ import { composeAnswer, type Answer } from './compose-answer.ts';
 import { stampOf } from './file-stamps.ts';
 import { DEADLINE_MS, HOOK_VARIABLES, SERVE, START, checkFolder, hookFiles, noteFailure } from './hook-folder.ts';
 import type { HintContext } from './hint-source.ts';
-import { keptFile, readKept } from './kept-hints.ts';
+import { keptFile, useKept } from './kept-hints.ts';
 import { readPrompt, type Prompt } from './prompt.ts';
 import type { wholeHook } from './whole-hook.ts';
 
-/** `AGENT FOLDER` answers one prompt; `--serve FOLDER AGENT CWD` serves, next a prompt of that agent in that folder. Never fails: an agent may block a prompt whose hook does. */
-export async function runHook(host: NodeJS.Process, loadWhole: () => Promise<typeof wholeHook>): Promise<void> {
+/**
+ * `AGENT FOLDER` answers one prompt; `--serve FOLDER AGENT CWD` serves, next a prompt of that agent in that folder. Never fails: an agent may
+ * block a prompt whose hook does. Whether a hint was given from what is kept.
+ */
+export async function runHook(host: NodeJS.Process, loadWhole: () => Promise<typeof wholeHook>): Promise<boolean> {
   const [program = '', word = '', named = '', agent = '', cwd = ''] = host.argv.slice(1);
   const home = host.env['HOME'] ?? '';
-  if (named === '' || home === '') return;
+  if (named === '' || home === '') return false;
   const folder = path.resolve(named);
   const env = readVariables(host);
   try {
     if (word === SERVE) {
       const { serve } = await loadWhole();
       await serve({ folder, home, program, cache: host.env, first: { agent, cwd, env } });
-    } else await answerOnce(host, { agent: word, folder, home, env, loadWhole });
+    } else return await answerOnce(host, { agent: word, folder, home, env, loadWhole });
   } catch (error) {
     noteFailure(folder, `${word}: ${error instanceof Error ? error.message : String(error)}`);
   }
+  return false;
 }
 
 interface HookCall {
@@ -41,42 +45,50 @@ interface HookCall {
   readonly loadWhole: () => Promise<typeof wholeHook>;
 }
 
-async function answerOnce(host: NodeJS.Process, call: HookCall): Promise<void> {
+async function answerOnce(host: NodeJS.Process, call: HookCall): Promise<boolean> {
   const { agent, folder, home, env, loadWhole } = call;
   // Streams take milliseconds to load.
   const input = readFileSync(0, 'utf8');
   const problem = checkFolder(folder);
   if (problem !== undefined) throw new Error(problem);
   const served = await askResident(call, input);
-  if (served !== undefined) return print(served);
+  if (served !== undefined) {
+    print(served);
+    return false;
+  }
   const prompt = readPrompt(input);
-  if (prompt === undefined) return;
+  if (prompt === undefined) return false;
   const isTimeUp = (): boolean => host.uptime() * 1000 > DEADLINE_MS;
   const checkTime = (): void => {
     if (isTimeUp()) throw new Error(`no answer within ${String(DEADLINE_MS)} ms`);
   };
   const kept = answerFromKept(keptFile(agent, { cwd: prompt.cwd, home, env }, { env: host.env, home }), prompt);
   const whole = kept === undefined ? await loadWhole() : undefined;
-  if (whole?.isAgent(agent) === false) return;
+  if (whole?.isAgent(agent) === false) return false;
   // The script starts the resident process when this one has ended, so that the answer does not wait for it.
   host.exitCode = START;
   const answer = kept ?? (await whole?.answer({ agent, input, home, env, onFile: checkTime }));
   checkTime();
   print(answer?.text ?? '');
-  if (answer?.hint !== undefined) keepHint(home, answer.hint);
+  if (answer?.hint === undefined) return false;
+  keepHint(home, answer.hint);
+  return kept !== undefined;
 }
 
 /** Undefined if the skills must be read: a change inside of a hinted SKILL.md shows only here. */
 function answerFromKept(file: string | undefined, prompt: Prompt): Answer | undefined {
-  const kept = readKept(file);
-  if (kept === undefined) return undefined;
-  const { index, frame, skillAt } = kept;
-  const isHintable = (position: number): boolean => skillAt(position) !== undefined;
-  const chosen = chooseHints({ request: prompt.text, index, isHintable }).flatMap(
-    ({ position }) => skillAt(position) ?? [],
-  );
-  const isCurrent = chosen.every(({ path: own, stamp }) => stamp !== undefined && stampOf(own) === stamp);
-  return isCurrent ? composeAnswer(frame, prompt, chosen) : undefined;
+  return useKept(file, ({ index, frame, skillAt }) => {
+    const known = new Map<number, ReturnType<typeof skillAt>>();
+    const isHintable = (position: number): boolean => {
+      known.set(position, skillAt(position));
+      return known.get(position) !== undefined;
+    };
+    const chosen = chooseHints({ request: prompt.text, index, isHintable }).flatMap(
+      ({ position }) => known.get(position) ?? [],
+    );
+    const isCurrent = chosen.every(({ path: own, stamp }) => stamp !== undefined && stampOf(own) === stamp);
+    return isCurrent ? composeAnswer(frame, prompt, chosen) : undefined;
+  });
 }
 
 /** Standard output is a pipe of the shell or of the agent, with room for far more. */

@@ -72,12 +72,11 @@ const MAX_TAG = 100;
 const NAME = /^[a-z0-9_.:-]+$/;
 /** Includes backslashes, because JSON may contain `<\/tag>`. */
 const SLASH_OR_SPACE = /^[\s/\\\u2044\u2215]+$/;
-const MARK_OR_CONTROL = /[\p{M}\p{C}]/u;
 
 /** Whether a character is invisible. Line ends and tabs count as white space. */
 function isIgnored(character: string): boolean {
   if (character >= ' ' && character <= '~') return false;
-  return !isVisible(character) || (MARK_OR_CONTROL.test(character) && !/\s/.test(character));
+  return !isVisible(character) || (/[\p{M}\p{C}]/u.test(character) && !/\s/.test(character));
 }
 
 function fold(character: string): string {

@@ -1,7 +1,7 @@
 /** Searches the indexes of sources. Reads local files only. */
 import path from 'node:path';
 
-import { fingerprintFiles, cacheEntry } from '#platform';
+import { fingerprintFiles, cacheEntry, sha256 } from '#platform';
 import { buildSearchIndex, readSearchIndex, type SearchIndex } from '#skills';
 import type { AvailableSkill, SourceStore } from './source-store.ts';
 
@@ -69,7 +69,7 @@ function openIndex(
   { fingerprint, isSettled }: ReturnType<typeof fingerprintFiles>,
   { cacheDir }: SearchSourcesOptions,
 ): SearchIndex {
-  const entry = cacheEntry(cacheDir && path.join(cacheDir, `sources-${fingerprint.slice(0, 32)}.bin`));
+  const entry = cacheEntry(cacheDir && path.join(cacheDir, `sources-${sha256(fingerprint).slice(0, 32)}.bin`));
   const kept = entry.read();
   const known = kept === undefined ? undefined : readSearchIndex(kept);
   if (known?.size === skills.length) return known;

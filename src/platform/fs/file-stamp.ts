@@ -1,8 +1,6 @@
 /** Detecting changed files by their metadata, without opening them. */
 import { statSync, type Stats } from 'node:fs';
 
-import { sha256 } from '../hash.ts';
-
 const QUIET = { throwIfNoEntry: false } as const;
 
 /** File system clocks tick coarsely: a file can change twice within one tick and keep its times. */
@@ -20,7 +18,7 @@ export function isSettled({ mtimeMs, ctimeMs }: Pick<Stats, 'mtimeMs' | 'ctimeMs
 }
 
 interface Fingerprint {
-  /** Differs whenever one of the files was written, replaced, added or removed. */
+  /** Differs whenever one of the files was written, replaced, added or removed. As long as the paths: hash it to name a file. */
   readonly fingerprint: string;
   /** False if a file changed so recently that it could change again without a different fingerprint. */
   readonly isSettled: boolean;
@@ -38,5 +36,5 @@ export function fingerprintFiles(files: readonly string[], now: number = Date.no
         : `${file}\0${stats.size}\0${stats.mtimeMs}\0${stats.ctimeMs}\0${stats.ino}\n`;
     if (stats !== undefined) latest = Math.max(latest, stats.mtimeMs, stats.ctimeMs);
   }
-  return { fingerprint: sha256(text), isSettled: now - latest > WHOLE_SECOND_TICK_MS };
+  return { fingerprint: text, isSettled: now - latest > WHOLE_SECOND_TICK_MS };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { SkillEntry } from '#core';
-import { packageFile, fingerprintFiles, cacheEntry } from '#platform';
+import { packageFile, fingerprintFiles, cacheEntry, sha256 } from '#platform';
 import { readSearchIndex, type SearchIndex } from '#skills';
 import type { DeepIndexRequest } from './deep-index-worker.ts';
 
@@ -19,7 +19,7 @@ export async function openDeepIndex(
   signal?: AbortSignal,
 ): Promise<SearchIndex> {
   const { fingerprint, isSettled } = fingerprintFiles(skills.map(({ dir, file }) => `${dir}/${file}`));
-  const entry = cacheEntry(cacheDir && path.join(cacheDir, `deep-${fingerprint.slice(0, 32)}.bin`));
+  const entry = cacheEntry(cacheDir && path.join(cacheDir, `deep-${sha256(fingerprint).slice(0, 32)}.bin`));
   const kept = entry.read();
   const known = kept === undefined ? undefined : readSearchIndex(kept);
   if (known !== undefined && known.size === skills.length) return known;

@@ -30,11 +30,16 @@ export interface IndexData {
   /** For each document, where its list begins in `sequences`; one more entry than there are documents. */
   readonly sequenceOffsets: Uint32Array;
   /** For each document, the terms of name and description in order, each plus one; zero ends a clause. */
-  readonly sequences: Uint8Array;
+  readonly sequences: Uint16Array | Uint32Array;
 }
 
 /** An array, or the terms of a stored index, of which a search decodes only some. */
 export type Terms = Pick<readonly string[], 'length' | 'at'>;
+
+/** Whether two bytes hold every term, plus one. The width is fixed, because decoding takes most of the time of the first search. */
+export function isNarrow(terms: number): boolean {
+  return terms < 0xff_ff;
+}
 
 /** A growing list of integers that needs less memory than an array and no garbage collection. */
 export class NumberList {

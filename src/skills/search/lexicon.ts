@@ -96,12 +96,21 @@ function entriesFound(beginning: string): readonly Entry[] {
     const { phrase } = entry;
     if (phrase.charCodeAt(0) === initial && toBeginning(phrase) === beginning) entries.push(entry);
   };
-  readLists((list) => wordsHolding(list, beginning), enter);
+  const spellings = spell(beginning);
+  readLists(
+    (list) => wordsHolding(list, spellings),
+    enter,
+    (line) => spellings.some((one) => line.includes(one)),
+  );
   return entries;
 }
 
 /** Returns the entries in the order of the lists, in both directions, limited to the selected parts of each list. */
-function readLists(choose: (list: string) => readonly string[], enter: (entry: Entry) => void): void {
+function readLists(
+  choose: (list: string) => readonly string[],
+  enter: (entry: Entry) => void,
+  mayHold: (line: string) => boolean = () => true,
+): void {
   const trust = settings.translationTrust;
   for (const list of LISTS)
     for (const entry of choose(list)) {
@@ -112,6 +121,7 @@ function readLists(choose: (list: string) => readonly string[], enter: (entry: E
       }
     }
   for (const line of SYNONYM_GROUPS.trim().split('\n')) {
+    if (!mayHold(line)) continue;
     const group = line.split(' ');
     for (const phrase of group)
       for (const alternative of group)
@@ -123,11 +133,16 @@ function allWords(list: string): readonly string[] {
   return list.trim().split(/\s+/);
 }
 
+/** How a beginning is written in the lists. */
+function spell(beginning: string): readonly string[] {
+  if (!beginning.includes(' ')) return beginning === '' ? [] : [beginning];
+  return [beginning.replace(' ', '_'), beginning.replace(' ', '-')];
+}
+
 /** The parts of a list that contain a phrase with the given initial letters, in order. */
-function wordsHolding(list: string, beginning: string): readonly string[] {
-  if (beginning === '') return [];
+function wordsHolding(list: string, spellings: readonly string[]): readonly string[] {
   const starts = new Set<number>();
-  for (const spelling of new Set([beginning.replace(' ', '_'), beginning.replace(' ', '-')]))
+  for (const spelling of spellings)
     for (let at = list.indexOf(spelling); at !== -1; at = list.indexOf(spelling, at + 1)) {
       const isBeginning = SEPARATORS.includes(list.charAt(at - 1));
       if (isBeginning) starts.add(Math.max(list.lastIndexOf(' ', at), list.lastIndexOf('\n', at)) + 1);

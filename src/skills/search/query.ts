@@ -139,7 +139,8 @@ interface QueryWord {
 }
 
 const CLAUSE_BREAK: QueryWord = { type: 'break', text: '', key: '', terms: [] };
-const STOP_PHRASE_PATTERN = new RegExp(STOP_PHRASES.join('|'), 'gu');
+/** Compiled on first use: most queries have no such text. */
+let stopPhrases: RegExp | undefined;
 
 /** The words of a query without stop words; if it has only stop words, those. */
 function readSaidWords(text: string, lexicon: Lexicon): readonly QueryWord[] {
@@ -165,7 +166,8 @@ function readWords(text: string, lexicon: Lexicon, options: ReadOptions): readon
 }
 
 function readSpaceless(run: string, lexicon: Lexicon, { keepStopWords }: ReadOptions): readonly QueryWord[] {
-  const pieces = keepStopWords ? [run] : run.split(STOP_PHRASE_PATTERN).filter((piece) => piece !== '');
+  stopPhrases ??= new RegExp(STOP_PHRASES.join('|'), 'gu');
+  const pieces = keepStopWords ? [run] : run.split(stopPhrases).filter((piece) => piece !== '');
   return pieces
     .flatMap((piece) => segmentRun(piece, lexicon))
     .filter(({ type, text }) => keepStopWords || type === 'known' || !hasStopCharacter(text))

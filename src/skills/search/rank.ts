@@ -28,6 +28,7 @@ export function createRanker(data: IndexData): Ranker {
   const answered = new Float64Array(data.size);
   const concept = new Float64Array(data.size);
   const alternative = new Float64Array(data.size);
+  const reach = new Float64Array(data.size);
   const found = new Int32Array(data.size);
   const touched = new Int32Array(data.size);
   const members = new Int32Array(data.size);
@@ -53,10 +54,12 @@ export function createRanker(data: IndexData): Ranker {
       worth = Math.max(worth, own);
       let memberCount = 0;
       for (const term of terms) {
-        const { documents, shares } = scorer.scoresOf(term);
+        const { documents, shares, closest } = scorer.scoresOf(term);
         const most = scorer.rarityOf(term) * (own / rarity / terms.length);
+        const inClause = scorer.rarityOf(term) * trust * weight;
         for (let place = 0; place < documents.length; place += 1) {
           const document = documents[place] ?? 0;
+          reach[document] = (reach[document] ?? 0) + inClause * (closest[place] ?? 0);
           const score = most * (shares[place] ?? 0);
           // Most concepts are one word.
           if (alternatives.length === 1 && terms.length === 1) {
@@ -104,16 +107,26 @@ export function createRanker(data: IndexData): Ranker {
     }
     const count = Math.max(limit, settings.candidates);
     const candidates = aboutBest(positions, total, count);
-    for (const position of positions) total[position] = 0;
     const closeness = closenessTo(concepts);
-    return candidates
-      .toSorted(order)
-      .slice(0, count)
-      .map(({ position, score }) => ({ position, score: score + closeness(position) }))
-      .toSorted(order)
-      .slice(0, limit);
+    let best: SearchHit[] = [];
+    let bar = 0;
+    let next = limit;
+    for (const { position, score } of candidates.toSorted(order).slice(0, count)) {
+      // Reading clauses takes longer than all before it, and most candidates could not reach the best hits so far with any clause.
+      if (score + (reach[position] ?? 0) * (1 + ROUNDING) < bar) continue;
+      best.push({ position, score: score + closeness(position) });
+      if (best.length < next) continue;
+      best = best.toSorted(order).slice(0, limit);
+      bar = best.at(-1)?.score ?? 0;
+      next = limit + Math.ceil(limit / 2);
+    }
+    for (const position of positions) total[position] = reach[position] = 0;
+    return best.toSorted(order).slice(0, limit);
   };
 }
+
+/** Sums of the same numbers in another order differ by less. */
+const ROUNDING = 1e-9;
 
 /** Preselects at least the `count` best hits, because sorting thousands of documents would take longer than scoring them. */
 function aboutBest(found: Int32Array, scores: Float64Array, count: number): readonly SearchHit[] {
@@ -148,55 +161,54 @@ type Closeness = (concepts: readonly Concept[]) => (document: number) => number;
 function createCloseness(data: IndexData, rarityOf: TermScorer['rarityOf']): Closeness {
   // Sized to the vocabulary and reused, because this is the innermost loop of a search.
   const asked = new Float64Array(data.terms.length);
-  const metIn = new Uint32Array(data.terms.length);
   const { sequences, sequenceOffsets } = data;
-  let clauseNumber = 0;
+
+  /** The weight of the terms of a clause. Few clauses have a word of the query, so it is added up for those alone. */
+  const weighClause = (start: number, end: number): number => {
+    let whole = 0;
+    for (let at = start; at < end; at += 1) {
+      const term = (sequences[at] ?? 0) - 1;
+      whole += Math.max(asked[term] ?? 0, rarityOf(term));
+    }
+    return whole;
+  };
 
   const closenessOf = (document: number): number => {
     const mentions = new Map<number, number>();
     const end = sequenceOffsets[document + 1] ?? 0;
-    let at = sequenceOffsets[document] ?? 0;
+    let start = sequenceOffsets[document] ?? 0;
     let name: number | undefined;
     let best = 0;
     let found = 0;
-    let whole = 0;
-    while (at < end) {
-      let mark = 0;
-      for (let shift = 0; shift < 32; shift += 7) {
-        const byte = sequences[at] ?? 0;
-        at += 1;
-        mark |= (byte & 0x7f) << shift;
-        if (byte < 0x80) break;
-      }
+    const met: number[] = [];
+    for (let at = start; at < end; at += 1) {
+      const mark = sequences[at] ?? 0;
       if (mark > 0) {
-        const term = mark - 1;
-        const worth = asked[term] ?? 0;
-        whole += Math.max(worth, rarityOf(term));
+        const worth = asked[mark - 1] ?? 0;
         if (worth === 0) continue;
-        const count = (mentions.get(term) ?? 0) + 1;
+        const count = (mentions.get(mark) ?? 0) + 1;
         // A description stuffed with a word gets no clause score for it.
         if (count > settings.maxMentions) return settings.nameClauseWeight * (name ?? 0);
-        mentions.set(term, count);
+        mentions.set(mark, count);
         // A repeated word makes a clause longer, not more relevant.
-        if (metIn[term] !== clauseNumber) found += worth;
-        metIn[term] = clauseNumber;
+        if (met.includes(mark)) continue;
+        met.push(mark);
+        found += worth;
         continue;
       }
-      const clause = whole > 0 ? (found * found) / whole : 0;
+      const share = found > 0 ? (found * found) / weighClause(start, at) : 0;
       // The first clause of a sequence is the name.
-      if (name === undefined) name = clause;
-      else if (clause > best) best = clause;
-      clauseNumber = (clauseNumber + 1) >>> 0;
+      if (name === undefined) name = share;
+      else if (share > best) best = share;
+      start = at + 1;
+      met.length = 0;
       found = 0;
-      whole = 0;
     }
     return settings.clauseWeight * best + settings.nameClauseWeight * (name ?? 0);
   };
 
   return (concepts) => {
     asked.fill(0);
-    metIn.fill(0);
-    clauseNumber = 1;
     for (const { weight, alternatives } of concepts) {
       for (const { trust, terms } of alternatives) {
         for (const term of terms) asked[term] = Math.max(asked[term] ?? 0, rarityOf(term) * trust * weight);
@@ -206,10 +218,11 @@ function createCloseness(data: IndexData, rarityOf: TermScorer['rarityOf']): Clo
   };
 }
 
-/** The documents that contain a term, with the part of the term's rarity that each gets. */
+/** The documents that contain a term, with the part of the term's rarity that each gets, and the most that its closeness can add. */
 interface TermScores {
   readonly documents: Int32Array;
   readonly shares: Float64Array;
+  readonly closest: Float64Array;
 }
 
 /** Scores single terms against the documents that contain them. */
@@ -224,7 +237,7 @@ interface TermScorer {
  * computed once.
  */
 function createTermScorer(data: IndexData): TermScorer {
-  const rarities = raritiesByCount(data);
+  const rarities = new Float64Array(data.size + 1);
   const useWorth = mentionWorth(data, USE_FIELD, settings.useWeight, settings.useLength);
   const bodyWorth = mentionWorth(data, BODY_FIELD, settings.bodyWeight, settings.bodyLength);
   const { postings, postingOffsets, frequencies } = data;
@@ -233,6 +246,7 @@ function createTermScorer(data: IndexData): TermScorer {
   const read = (term: number): TermScores => {
     const documents = new Int32Array(frequencies[term] ?? 0);
     const shares = new Float64Array(documents.length);
+    const closest = new Float64Array(documents.length);
     const end = postingOffsets[term + 1] ?? 0;
     let at = postingOffsets[term] ?? 0;
     let document = 0;
@@ -255,19 +269,25 @@ function createTermScorer(data: IndexData): TermScorer {
       }
       document += step;
       const use = countIn(counts, USE_FIELD);
+      const isInName = countIn(counts, NAME_FIELD) > 0;
       const mentions =
-        (countIn(counts, NAME_FIELD) > 0 ? settings.nameWeight : 0) +
-        (use > settings.maxMentions ? 1 : use) * (useWorth[document] ?? 0) +
+        (isInName ? settings.nameWeight : 0) +
+        (use > settings.maxMentions ? 1 : use) * useWorth(document) +
         (countIn(counts, AVOID_FIELD) > 0 ? settings.avoidWeight : 0) +
-        countIn(counts, BODY_FIELD) * (bodyWorth[document] ?? 0);
+        (data.deep ? countIn(counts, BODY_FIELD) * bodyWorth(document) : 0);
       documents[place] = document;
       shares[place] = mentions / (settings.saturation + mentions);
+      closest[place] = (use > 0 ? settings.clauseWeight : 0) + (isInName ? settings.nameClauseWeight : 0);
     }
-    return { documents, shares };
+    return { documents, shares, closest };
   };
 
   return {
-    rarityOf: (term) => rarities[frequencies[term] ?? 0] ?? 0,
+    rarityOf(term) {
+      const count = frequencies[term] ?? 0;
+      const known = rarities[count] ?? 0;
+      return known > 0 ? known : (rarities[count] = rarity(count, data.size));
+    },
     scoresOf(term) {
       const scores = known.get(term) ?? read(term);
       known.set(term, scores);
@@ -280,22 +300,21 @@ function countIn(counts: number, field: number): number {
   return (counts >> (field * COUNT_BITS)) & MAX_COUNT;
 }
 
-/** By the number of documents with a term: there are fewer such numbers than terms. */
-function raritiesByCount({ size }: IndexData): Float64Array {
-  const rarities = new Float64Array(size + 1);
-  for (let count = 0; count <= size; count += 1) rarities[count] = Math.log(1 + (size - count + 0.5) / (count + 0.5));
-  return rarities;
+/** The inverse document frequency of a term that `count` documents have. */
+function rarity(count: number, size: number): number {
+  return Math.log(1 + (size - count + 0.5) / (count + 0.5));
 }
 
-/** The weight of one occurrence in a field of each document: lower in longer fields. */
-function mentionWorth(data: IndexData, field: number, weight: number, lengthEffect: number): Float64Array {
+/** The weight of one occurrence in a field of a document: lower in longer fields. */
+function mentionWorth(
+  { lengths, size }: IndexData,
+  field: number,
+  weight: number,
+  lengthEffect: number,
+): (document: number) => number {
   let sum = 0;
-  for (let at = field; at < data.lengths.length; at += FIELD_COUNT) sum += data.lengths[at] ?? 0;
-  const average = Math.max(1, sum / Math.max(1, data.size));
-  const worth = new Float64Array(data.size);
-  for (let document = 0; document < data.size; document += 1) {
-    const length = data.lengths[document * FIELD_COUNT + field] ?? 0;
-    worth[document] = weight / (1 - lengthEffect + (lengthEffect * length) / average);
-  }
-  return worth;
+  for (let at = field; at < lengths.length; at += FIELD_COUNT) sum += lengths[at] ?? 0;
+  const average = Math.max(1, sum / Math.max(1, size));
+  return (document) =>
+    weight / (1 - lengthEffect + (lengthEffect * (lengths[document * FIELD_COUNT + field] ?? 0)) / average);
 }

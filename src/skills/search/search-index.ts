@@ -1,8 +1,8 @@
-import { sha256 } from '#platform';
 import { openLexicon, type Lexicon } from './lexicon.ts';
 import { parseQuery } from './query.ts';
 import { createRanker, type Ranker, type SearchHit } from './rank.ts';
 import { splitClauses } from './clauses.ts';
+import { readIndexBytes, writeIndexBytes } from './index-bytes.ts';
 import {
   AVOID_FIELD,
   BODY_FIELD,
@@ -13,8 +13,8 @@ import {
   NAME_FIELD,
   NumberList,
   USE_FIELD,
+  isNarrow,
   type IndexData,
-  type Terms,
 } from './index-data.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { segmentRun } from './segment.ts';
@@ -42,9 +42,12 @@ export function buildSearchIndex(documents: readonly SearchDocument[]): SearchIn
   return openIndex(buildIndexData(documents, lexicon), () => lexicon);
 }
 
-/** Opens an index written by `toBytes`. Returns `undefined` if the bytes are damaged or of another version: rebuild the index. */
-export function readSearchIndex(bytes: Uint8Array): SearchIndex | undefined {
-  const data = readIndexBytes(bytes);
+/**
+ * Opens an index written by `toBytes`. Returns `undefined` if the bytes are damaged or of another version: rebuild the index. `isIntact`:
+ * the caller knows that no byte changed, so that the checksum, which takes milliseconds, is left out.
+ */
+export function readSearchIndex(bytes: Uint8Array, { isIntact = false } = {}): SearchIndex | undefined {
+  const data = readIndexBytes(bytes, isIntact);
   return data === undefined ? undefined : { ...openIndex(data, openLexicon), toBytes: () => bytes };
 }
 
@@ -239,16 +242,12 @@ function laySequences(
   starts: Uint32Array,
   places: Uint32Array,
 ): Pick<IndexData, 'sequenceOffsets' | 'sequences'> {
-  const writer = new ByteWriter();
+  const sequences = isNarrow(places.length) ? new Uint16Array(sequence.length) : new Uint32Array(sequence.length);
+  for (const [at, term] of sequence.entries()) sequences[at] = term === CLAUSE_END ? 0 : (places[term] ?? 0) + 1;
   const sequenceOffsets = new Uint32Array(starts.length + 1);
-  for (const [position, start] of starts.entries()) {
-    sequenceOffsets[position] = writer.length;
-    for (const term of sequence.subarray(start, starts[position + 1] ?? sequence.length)) {
-      writer.writeNumber(term === CLAUSE_END ? 0 : (places[term] ?? 0) + 1);
-    }
-  }
-  sequenceOffsets[starts.length] = writer.length;
-  return { sequenceOffsets, sequences: writer.finish() };
+  sequenceOffsets.set(starts);
+  sequenceOffsets[starts.length] = sequence.length;
+  return { sequenceOffsets, sequences };
 }
 
 function rankNames(documents: readonly SearchDocument[]): Uint32Array {
@@ -257,142 +256,4 @@ function rankNames(documents: readonly SearchDocument[]): Uint32Array {
   );
   const ranks = new Map(names.map((name, rank) => [name, rank]));
   return Uint32Array.from(documents, (document) => ranks.get(document.name) ?? 0);
-}
-
-/** Increase it whenever the same documents would produce different bytes: words, stems, stop words, layout. Old indexes are rebuilt. */
-const FORMAT_VERSION = 3;
-
-/** Stored as a number, so that a machine with another byte order reads a different value and rebuilds. */
-const MAGIC = 0x53_57_49_58;
-
-/** Magic, version, checksum, size, deep, then the byte length of each section. */
-const HEADER_LENGTH = 5;
-const SECTION_COUNT = 9;
-
-/** Serializes an index: a header of 32-bit numbers, then the sections, each aligned to four bytes. */
-function writeIndexBytes(data: IndexData): Uint8Array {
-  const terms = Array.from({ length: data.terms.length }, (_, place) => data.terms.at(place) ?? '');
-  const termOffsets = new Uint32Array(terms.length + 1);
-  for (const [place, term] of terms.entries())
-    termOffsets[place + 1] = (termOffsets[place] ?? 0) + Buffer.byteLength(term);
-  const sections: readonly Uint8Array[] = [
-    asBytes(data.frequencies),
-    asBytes(data.postingOffsets),
-    asBytes(data.lengths),
-    asBytes(data.nameRanks),
-    asBytes(data.sequenceOffsets),
-    data.postings,
-    data.sequences,
-    asBytes(termOffsets),
-    Buffer.from(terms.join('')),
-  ];
-  const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
-  const bytes = new Uint8Array(sections.reduce((length, section) => length + aligned(section.length), start));
-  const header = new Uint32Array(bytes.buffer, 0, HEADER_LENGTH + SECTION_COUNT);
-  let at = start;
-  for (const [index, section] of sections.entries()) {
-    header[HEADER_LENGTH + index] = section.length;
-    bytes.set(section, at);
-    at += aligned(section.length);
-  }
-  header[0] = MAGIC;
-  header[1] = FORMAT_VERSION;
-  header[3] = data.size;
-  header[4] = data.deep ? 1 : 0;
-  header[2] = checksum(bytes);
-  return bytes;
-}
-
-/** Opens an index without copying it. Returns `undefined` if the bytes are damaged or of another version. */
-function readIndexBytes(bytes: Uint8Array): IndexData | undefined {
-  const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
-  if (bytes.length < start || bytes.length % 4 !== 0) return undefined;
-  // The arrays below are views of these bytes and need four-byte alignment.
-  const whole = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
-  const [foundMagic, version, sum, size = 0, deep, ...lengths] = new Uint32Array(
-    whole.buffer,
-    whole.byteOffset,
-    start / 4,
-  );
-  if (foundMagic !== MAGIC || version !== FORMAT_VERSION || sum !== checksum(whole)) return undefined;
-  if (lengths.reduce((end, length) => end + aligned(length), start) !== whole.length) return undefined;
-
-  let at = whole.byteOffset + start;
-  const [
-    frequencies,
-    postingOffsets,
-    fieldLengths,
-    nameRanks,
-    sequenceOffsets,
-    postings,
-    sequences,
-    termOffsets,
-    text,
-  ] = lengths.map((length) => {
-    const section = new Uint8Array(whole.buffer, at, length);
-    at += aligned(length);
-    return section;
-  });
-  const offsets = asNumbers(termOffsets);
-  const data: IndexData = {
-    size,
-    deep: deep === 1,
-    frequencies: asNumbers(frequencies),
-    postingOffsets: asNumbers(postingOffsets),
-    lengths: asNumbers(fieldLengths),
-    nameRanks: asNumbers(nameRanks),
-    sequenceOffsets: asNumbers(sequenceOffsets),
-    postings: postings ?? new Uint8Array(),
-    sequences: sequences ?? new Uint8Array(),
-    terms: openTerms(offsets, text),
-  };
-  return isPartition(offsets, data.terms.length, text?.length ?? 0) && fitsTogether(data) ? data : undefined;
-}
-
-/** Decodes a term when it is asked for: a search compares a few hundred of tens of thousands. */
-function openTerms(offsets: Uint32Array, text: Uint8Array = new Uint8Array()): Terms {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
-  const known = new Map<number, string>();
-  return {
-    length: Math.max(0, offsets.length - 1),
-    at(place) {
-      const term = known.get(place) ?? bytes.toString('utf8', offsets[place], offsets[place + 1]);
-      known.set(place, term);
-      return term;
-    },
-  };
-}
-
-/** Whether the arrays agree on the numbers of terms and documents, so that no loop leaves its bounds. */
-function fitsTogether(data: IndexData): boolean {
-  return (
-    data.frequencies.length === data.terms.length &&
-    data.lengths.length === data.size * FIELD_COUNT &&
-    data.nameRanks.length === data.size &&
-    isPartition(data.postingOffsets, data.terms.length, data.postings.length) &&
-    isPartition(data.sequenceOffsets, data.size, data.sequences.length)
-  );
-}
-
-function isPartition(offsets: Uint32Array, parts: number, length: number): boolean {
-  return offsets.length === parts + 1 && offsets[0] === 0 && offsets[parts] === length;
-}
-
-function asNumbers(section: Uint8Array | undefined): Uint32Array {
-  return section === undefined
-    ? new Uint32Array()
-    : new Uint32Array(section.buffer, section.byteOffset, Math.floor(section.length / 4));
-}
-
-function aligned(length: number): number {
-  return (length + 3) & ~3;
-}
-
-function asBytes(numbers: Uint32Array): Uint8Array {
-  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
-}
-
-/** Of everything behind the checksum. It detects damage, not forgery. */
-function checksum(bytes: Uint8Array): number {
-  return Number.parseInt(sha256(bytes.subarray(3 * 4)).slice(0, 8), 16);
 }

@@ -14,16 +14,14 @@ const SPACELESS_SCRIPTS = String.raw`\p{Script=Han}々\p{Script=Katakana}ー\p{S
 const LETTERS = String.raw`[[\p{L}\p{N}]--[${SPACELESS_SCRIPTS}]]+`;
 
 /** Groups: 1 a spaceless run of one script; 2 a word with its joiners, or `c++`, `c#`; else the end of a clause. */
-const RUN_PATTERN = new RegExp(
-  [
-    String.raw`([\p{Script=Han}々]+|[\p{Script=Katakana}ー]+|\p{Script=Hiragana}+|\p{Script=Hangul}+)`,
-    String.raw`(${LETTERS}(?:[\-_.'’\&]${LETTERS})*(?:\+\+|#)?)`,
-    String.raw`[.,;:!?\(\)\[\]\{\}"“”「」『』。、《》【】\|\n—→]`,
-  ].join('|'),
-  'gv',
-);
+const RUN = [
+  String.raw`([\p{Script=Han}々]+|[\p{Script=Katakana}ー]+|\p{Script=Hiragana}+|\p{Script=Hangul}+)`,
+  String.raw`(${LETTERS}(?:[\-_.'’\&]${LETTERS})*(?:\+\+|#)?)`,
+  String.raw`[.,;:!?\(\)\[\]\{\}"“”「」『』。、《》【】\|\n—→]`,
+].join('|');
+let runPattern: RegExp | undefined;
 
-/** The same for ASCII text, which is most of it. The Unicode pattern takes a millisecond to compile. */
+/** The same for ASCII text, which is most of it. The Unicode pattern takes a millisecond to compile, so it is compiled on first use. */
 const ASCII_RUN_PATTERN = /([A-Za-z0-9]+(?:[-_.'&][A-Za-z0-9]+)*(?:\+\+|#)?)|[.,;:!?()[\]{}"|\n]/g;
 const ASCII = /^[\0-\x7f]*$/;
 
@@ -36,23 +34,26 @@ export function scanRuns(text: string): readonly Run[] {
       runs.push({ type: word === undefined ? 'break' : 'word', text: run });
     return runs;
   }
-  for (const [run, spaceless, word] of folded.matchAll(RUN_PATTERN)) {
+  runPattern ??= new RegExp(RUN, 'gv');
+  for (const [run, spaceless, word] of folded.matchAll(runPattern)) {
     runs.push({ type: spaceless !== undefined ? 'spaceless' : word !== undefined ? 'word' : 'break', text: run });
   }
   return runs;
 }
 
-/** `Go` in the middle of a sentence is the programming language, the only one with a stop word as its name. */
-const GO_LANGUAGE = /(?<=[\p{L},(/`] ?)Go(?![\p{L}\p{N}])/gu;
-
 function foldLetters(original: string): string {
-  const text = original.includes('Go') ? original.replaceAll(GO_LANGUAGE, 'Golang') : original;
+  const text = original.includes('Go') ? nameGo(original) : original;
   if (ASCII.test(text)) return text;
   // Only marks of European letters; Japanese voicing marks change the letter.
   return text
     .normalize('NFKD')
     .replaceAll(/[\u0300-\u036f]+/g, '')
     .normalize('NFKC');
+}
+
+/** `Go` in the middle of a sentence is the programming language, the only one with a stop word as its name. */
+function nameGo(text: string): string {
+  return text.replaceAll(/(?<=[\p{L},(/`] ?)Go(?![\p{L}\p{N}])/gu, 'Golang');
 }
 
 /** The words inside a run: `one-pager` has two, `parseJsonFile` three and itself, and `data.xlsx` includes its file type. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,7 +16,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { openAnswers } from '../../../src/activation/hook/answer-prompt.ts';
-import { readKept } from '../../../src/activation/hook/kept-hints.ts';
+import { hookScript } from '../../../src/activation/hook/hook-script.ts';
+import { useKept } from '../../../src/activation/hook/kept-hints.ts';
 import { PROJECT } from '../../files-below.ts';
 import { plainSkill, writeSkill } from '../odd-skills.ts';
 
@@ -43,6 +45,7 @@ afterEach(() => {
   rmSync(top, { recursive: true, force: true, maxRetries: 20 });
 });
 
+const countSkills = ({ index }: { readonly index: { readonly size: number } }): number => index.size;
 const prompt = (text: string): string => JSON.stringify({ session_id: 's', cwd: project, prompt: text });
 const POLISH = 'Polish the brass lantern, it lost its shine';
 
@@ -63,6 +66,7 @@ async function keep(): Promise<{ readonly text: string; readonly file: string }>
 async function run(input: string): Promise<string> {
   const program = path.join(top, 'hook.cjs');
   copyFileSync(path.join(PROJECT, 'dist/command/hook.js'), program);
+  copyFileSync(path.join(PROJECT, 'dist/command/hook-answer.js'), path.join(top, 'hook-answer.js'));
   const child = spawn(process.execPath, [program, 'claude-code', path.join(home, '.agent/activation')], {
     env: { HOME: home },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -87,9 +91,44 @@ describe('a hook where no process serves', () => {
     expect(await run(prompt(POLISH))).toBe('');
   });
 
+  test('keeps its compiled code after an answer, and compiles again if that is damaged', async () => {
+    const { text } = await keep();
+    const compiled = path.join(home, '.agent/activation/compiled.bin');
+    await run(prompt('Tell me a joke'));
+    expect(existsSync(compiled)).toBe(false);
+    await expect.poll(async () => run(prompt(POLISH)), { timeout: 60_000 }).toBe(text);
+    const whole = readFileSync(compiled);
+    expect(statSync(compiled).mode & 0o077).toBe(0);
+    for (const at of [0, 300, whole.length >> 1, whole.length - 1]) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = (damaged[at] ?? 0) ^ 0xff;
+      writeFileSync(compiled, damaged);
+      await expect.poll(async () => run(prompt(POLISH)), { timeout: 60_000 }).toBe(text);
+      expect(readFileSync(compiled).equals(damaged)).toBe(false);
+    }
+    // Only one file: those that it replaced are gone.
+    const names = readdirSync(path.dirname(compiled)).filter((name) => name !== 'last-failure');
+    expect(names.toSorted()).toEqual(['compiled.bin', 'hints.jsonl']);
+  });
+
+  test.each([
+    ['crashes', 'kill -SEGV $$', false],
+    ['fails', 'exit 1', false],
+    ['says nothing', 'exit 0', true],
+  ])('where Node %s, the prompt goes on', async (_, body, isKept) => {
+    const folder = path.join(home, '.agent/activation');
+    const [node, script] = [path.join(top, 'node'), path.join(folder, 'hook.sh')];
+    writeFileSync(node, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    writeFileSync(script, hookScript({ node, program: 'hook.js' }));
+    writeFileSync(path.join(folder, 'compiled.bin'), 'code');
+    const child = spawn('/bin/sh', [script, 'claude-code'], { env: { ...process.env, HOME: home }, stdio: 'ignore' });
+    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+    expect(existsSync(path.join(folder, 'compiled.bin'))).toBe(isKept);
+  });
+
   test('answers nothing from a file that is damaged', async () => {
     const { file } = await keep();
-    expect(readKept(file)?.index.size).toBe(6);
+    expect(useKept(file, countSkills)).toBe(6);
     const bytes = readFileSync(file);
     const flipped = (at: number): Buffer => {
       const copy = Buffer.from(bytes);
@@ -98,12 +137,15 @@ describe('a hook where no process serves', () => {
     };
     const cut = [0, 5, 16, bytes.length >> 1, bytes.length - 1].map((length) => bytes.subarray(0, length));
     const longer = Buffer.concat([bytes, Buffer.alloc(4)]);
-    for (const damaged of [...cut, ...[0, 4, 8, 12, 20, 200].map(flipped), longer, Buffer.alloc(bytes.length)]) {
+    // What a file system shows of a block that it lost.
+    const withHole = Buffer.from(bytes).fill(0, 512, 1024);
+    const all = [...cut, ...[0, 4, 8, 12, 16, 20].map(flipped), longer, withHole, Buffer.alloc(bytes.length)];
+    for (const damaged of all) {
       writeFileSync(file, damaged);
-      expect(readKept(file)).toBeUndefined();
+      expect(useKept(file, countSkills)).toBeUndefined();
     }
     writeFileSync(file, bytes);
-    expect(readKept(file)?.index.size).toBe(6);
+    expect(useKept(file, countSkills)).toBe(6);
   });
 
   test.each([
@@ -122,7 +164,7 @@ describe('a hook where no process serves', () => {
   ])('reads the skills again after %s', async (_, change) => {
     const { file } = await keep();
     change();
-    expect(readKept(file)).toBeUndefined();
+    expect(useKept(file, countSkills)).toBeUndefined();
   });
 });
 

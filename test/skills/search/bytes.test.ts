@@ -42,7 +42,7 @@ describe('an index as bytes', () => {
     expect(buildSearchIndex(CATALOG).toBytes()).toEqual(buildSearchIndex(CATALOG).toBytes());
   });
 
-  test('when these bytes change, FORMAT_VERSION in src/skills/search/bytes.ts has to change with them', () => {
+  test('when these bytes change, FORMAT_VERSION in src/skills/search/index-bytes.ts has to change with them', () => {
     // Kept indexes hold stems and word edges. Without a new version an old one would be searched with words it never saw.
     const hash = createHash('sha256').update(buildSearchIndex(deepCatalog).toBytes()).digest('hex');
     expect({ version: buildSearchIndex([]).toBytes()[4], hash }).toMatchSnapshot();

@@ -8,6 +8,30 @@ import { CATALOG, namesFound } from './fixture.ts';
 const index = buildSearchIndex(CATALOG);
 const best = (query: string): string | undefined => namesFound(index, query)[0];
 
+const WORDS = fc
+  .array(
+    fc.constantFrom(
+      'deploy',
+      'pdf',
+      'form',
+      'email',
+      '合同',
+      '数据库',
+      'kubernetes',
+      'slides',
+      'Do not use for',
+      '.',
+      ',',
+    ),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((list) => list.join(' '));
+const CATALOGS = fc.uniqueArray(fc.record({ name: WORDS, description: WORDS }), {
+  selector: ({ name, description }) => `${name}|${description}`,
+  minLength: 2,
+  maxLength: 12,
+});
+
 describe('what is found', () => {
   test('a skill is found by words of its description, in other forms than it uses', () => {
     expect(best('my query is slow, which index should I be adding to the database?')).toBe('database-tuning');
@@ -128,34 +152,26 @@ describe('the list of hits', () => {
     expect([empty.size, empty.deep, empty.search('anything')]).toEqual([0, false, []]);
   });
 
-  test('the order in which documents came changes nothing but positions', () => {
-    const words = fc.constantFrom(
-      'deploy',
-      'pdf',
-      'form',
-      'email',
-      '合同',
-      '数据库',
-      'kubernetes',
-      'slides',
-      'Do not use for',
-      '.',
-      ',',
+  test('the best hits are the same however many are asked for', () => {
+    fc.assert(
+      fc.property(CATALOGS, WORDS, fc.integer({ min: 1, max: 8 }), (documents, query, limit) => {
+        const found = buildSearchIndex(documents);
+        // With as many as there are, no document is left out before its clauses are read.
+        expect(found.search(query, limit)).toEqual(found.search(query, documents.length).slice(0, limit));
+      }),
+      { numRuns: 200 },
     );
-    const text = fc.array(words, { minLength: 1, maxLength: 12 }).map((list) => list.join(' '));
-    const catalog = fc.uniqueArray(fc.record({ name: text, description: text }), {
-      selector: ({ name, description }) => `${name}|${description}`,
-      minLength: 2,
-      maxLength: 12,
-    });
-    const shuffled = catalog.chain((documents) =>
+  });
+
+  test('the order in which documents came changes nothing but positions', () => {
+    const shuffled = CATALOGS.chain((documents) =>
       fc.tuple(
         fc.constant(documents),
         fc.shuffledSubarray(documents, { minLength: documents.length, maxLength: documents.length }),
       ),
     );
     fc.assert(
-      fc.property(shuffled, text, ([documents, other], query) => {
+      fc.property(shuffled, WORDS, ([documents, other], query) => {
         const found = (list: readonly SearchDocument[]): unknown =>
           buildSearchIndex(list)
             .search(query, 20)
