@@ -74,6 +74,26 @@ describe('skillwright mcp', () => {
     expect(actions).toEqual(['load_skill', 'load_skill', 'read_resource', 'read_resource', 'read_resource']);
   });
 
+  test('lists the children of a folder, none for an empty one, and answers an error for what is no folder', async () => {
+    const here = world();
+    mkdirSync(path.join(here.home, '.agents/skills/greet/templates/deep'), { recursive: true });
+    const { client } = await connect(here);
+    const skills = new SkillsClient(client);
+    const children = async (uri: string): Promise<readonly string[]> =>
+      (await skills.readDirectory(uri)).resources.map((resource) => `${resource.uri} ${resource.mimeType ?? ''}`);
+    expect(await children('skill://greet')).toEqual([
+      'skill://greet/SKILL.md text/markdown',
+      'skill://greet/references inode/directory',
+      'skill://greet/scripts inode/directory',
+      'skill://greet/templates inode/directory',
+    ]);
+    expect(await children('skill://greet/templates')).toEqual(['skill://greet/templates/deep inode/directory']);
+    expect(await children('skill://greet/templates/deep')).toEqual([]);
+    for (const uri of ['skill://greet/SKILL.md', 'skill://greet/gone', 'skill://gone', 'file:///etc'])
+      await expect(skills.readDirectory(uri), uri).rejects.toMatchObject({ code: -32602 });
+    await client.close();
+  });
+
   test.each([
     [true, 'hello you\n'],
     [false, 'a person refused run_script'],

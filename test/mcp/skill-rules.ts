@@ -20,6 +20,7 @@ const PROGRAM = [HOST, 'a program of a skill runs'] as const;
 const REMOVED = [HOST, 'a server that is removed is forgotten'] as const;
 const ORIGINS = 'origins.system.test.ts';
 const NAMES = ['skill-names.test.ts', 'equal names are told apart'] as const;
+const CHILDREN = ['server.system.test.ts', 'lists the children of a folder, none for an empty one'] as const;
 const LIMITS = ['server.system.test.ts', 'offers the tools of a vocabulary'] as const;
 
 export const SKILL_RULES: readonly SkillRule[] = [
@@ -36,8 +37,14 @@ export const SKILL_RULES: readonly SkillRule[] = [
     rule: 'lists the whole frontmatter, and digest and size of every file',
     tests: SERVER,
   },
+  { side: 'server', level: 'MUST', rule: 'says how long a list or an entry may be kept, and by whom', tests: SERVER },
   { side: 'server', level: 'MUST', rule: 'has the name of the skill as the last folder of its URI', tests: SERVER },
-  { side: 'server', level: 'MUST', rule: 'lists every child of a folder; none for an empty one', tests: SERVER },
+  {
+    side: 'server',
+    level: 'MUST',
+    rule: 'lists every child of a folder; none for an empty one',
+    tests: [...SERVER, CHILDREN],
+  },
   {
     side: 'server',
     level: 'SHOULD',
@@ -58,6 +65,12 @@ export const SKILL_RULES: readonly SkillRule[] = [
     tests: [IN_SUITE, READ, PROGRAM],
   },
   { side: 'host', level: 'MUST', rule: 'checks files of the cache at each use', tests: [READ] },
+  {
+    side: 'host',
+    level: 'MUST',
+    rule: 'keeps files by server and URI, where no skills are looked for',
+    tests: [READ, [ORIGINS, 'reaches its own server only']],
+  },
   {
     side: 'host',
     level: 'MUST',

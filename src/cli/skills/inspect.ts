@@ -79,7 +79,9 @@ async function findSkill(
   const [reference = ''] = positionals;
   const asPath = path.resolve(surroundings.cwd, reference);
   const dir = /^skill\.md$/i.test(path.basename(asPath)) ? path.dirname(asPath) : asPath;
-  const isPath = /^[.~/]|^[a-z]:|\.md$/i.test(reference) || isPresent(path.join(asPath, 'SKILL.md'));
+  const isPath =
+    /^[.~/]|^[a-z]:|\.md$/i.test(reference) ||
+    ['SKILL.md', 'skill.md'].some((file) => isPresent(path.join(asPath, file)));
   if (!isPath) {
     const runtime = await openRuntime(invocation);
     return { skill: runtime.find(reference, options.source), runtime };
