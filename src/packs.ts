@@ -26,7 +26,14 @@ export type { Changed } from './packs/change-root.ts';
 export type { InspectedSkill } from './packs/inspect/inspect-skill.ts';
 export { installSkills } from './packs/install.ts';
 export type { RefusedSkill } from './packs/inspect/verdicts.ts';
-export type { InstallOptions, InstallPlan, Installed, PlannedSkill, SkillChoice, SkillOffer } from './packs/install.ts';
+export type {
+  InstallOptions,
+  InstallPlan,
+  Installed,
+  PlannedSkill,
+  SkillChoice,
+  SkillOffer,
+} from './packs/install/options.ts';
 export { findOutdated } from './packs/update/outdated.ts';
 export type { OutdatedOptions, OutdatedRoot, OutdatedSkill } from './packs/update/outdated.ts';
 export { indexSource } from './packs/browse/index-source.ts';

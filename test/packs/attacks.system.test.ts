@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
-import type { Installed, InstallPlan, InstallProgress } from '../../src/packs/install.ts';
+import type { Installed, InstallPlan, InstallProgress } from '../../src/packs/install/options.ts';
 import { restoreLock } from '../../src/packs/lock/restore-lock.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { makeZip, type ZipPart } from '../corpus/archives-make-zip.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Diagnostic } from '../../src/core/diagnostic.ts';
 import { checkSkill } from '../../src/skills/loader/check-skill.ts';
-import type { InstallPlan } from '../../src/packs/install.ts';
+import type { InstallPlan } from '../../src/packs/install/options.ts';
 import { rollbackSkill } from '../../src/packs/change-root.ts';
 import { readLock } from '../../src/packs/lock/lock-file.ts';
 import { restoreLock } from '../../src/packs/lock/restore-lock.ts';

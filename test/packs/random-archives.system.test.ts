@@ -7,7 +7,7 @@ import { findOmission } from '../../src/packs/sources/skill-folders.ts';
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { buildPack } from '../../src/packs/pack/build-pack.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
-import type { Installed, InstallPlan } from '../../src/packs/install.ts';
+import type { Installed, InstallPlan } from '../../src/packs/install/options.ts';
 import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { makeTarGz } from '../corpus/archives-make-tar.ts';

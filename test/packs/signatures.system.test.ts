@@ -14,7 +14,7 @@ import {
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { openPinnedKeys } from '../../src/packs/sign/keys.ts';
 import { signPack } from '../../src/packs/sign/sign.ts';
-import type { Installed } from '../../src/packs/install.ts';
+import type { Installed } from '../../src/packs/install/options.ts';
 import { restoreLock, type Restored } from '../../src/packs/lock/restore-lock.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { packed } from './pack/pack-world.ts';

@@ -3,7 +3,8 @@ import path from 'node:path';
 
 import type { Config } from '../../src/core/config/config.ts';
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
-import { installSkills, type InstallOptions, type Installed } from '../../src/packs/install.ts';
+import { installSkills } from '../../src/packs/install.ts';
+import type { InstallOptions, Installed } from '../../src/packs/install/options.ts';
 import { packSettings, type PackSettings } from '../../src/packs/pack-settings.ts';
 import { scratch } from '../skills/registry/support.ts';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
-import type { Installed } from '../../src/packs/install.ts';
+import type { Installed } from '../../src/packs/install/options.ts';
 import { makeZip, type ZipPart } from '../corpus/archives-make-zip.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { packWorld, type PackWorld } from './support.ts';

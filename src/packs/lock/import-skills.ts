@@ -1,6 +1,7 @@
 /** Installs again what another installer put into a root, from the sources that its files name. */
 import { targetsInUse } from '../agents/place-targets.ts';
-import { installSkills, type InstallOptions, type InstallPlan, type Installed } from '../install.ts';
+import { installSkills } from '../install.ts';
+import type { InstallOptions, InstallPlan, Installed } from '../install/options.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { groupBy } from '../group-by.ts';
 import { accepted, isRefusal, type PackRefusal } from '../problems.ts';

@@ -8,7 +8,7 @@ import { folderInLock, type AgentTarget } from '../agents/place-targets.ts';
 import { readStagedTree } from '../inspect/inspect-skill.ts';
 import { readTypedSource, settingsForLock, stagePack } from '../inspect/stage-pack.ts';
 import { verifySource } from '../inspect/verdicts.ts';
-import type { FetchIntoRootOptions } from '../install.ts';
+import type { FetchIntoRootOptions } from '../install/options.ts';
 import { groupBy } from '../group-by.ts';
 import { accepted, isRefusal, orRefusal, refused, type PackRefusal } from '../problems.ts';
 import { inRoot, type ChangeOutcome, type OpenRoot } from '../root/open-root.ts';

@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process';
 import { quoted } from '#core';
 import { isSystemError, makeFolders } from '#platform';
 import { keepLockedFolders } from '../agents/lock-places.ts';
+import { applyFolderChanges, type FolderChange, type FolderOutcome } from '../agents/place-skills.ts';
 import type { LockFile, LockedSkill } from '../lock/lock-file.ts';
 import type { Step } from './journal.ts';
 import { prepareBackup } from './skill-backups.ts';
@@ -234,4 +235,27 @@ function run(handle: RootHandle, pairs: readonly Pair[]): Promise<'ended' | 'kil
 /** `/proc/self` would be the child process. */
 function toOwnPath({ place }: RootHandle): string {
   return place.replace('/proc/self/', `/proc/${String(process.pid)}/`);
+}
+
+/** Makes the changes in the folders of agents, except for skills that did not arrive. */
+export function placeSkills(
+  { handle, lock, staging }: Readonly<{ handle: RootHandle; lock: LockFile; staging: string }>,
+  places: readonly FolderChange[],
+  outcomes: readonly StepOutcome[],
+): Promise<readonly FolderOutcome[]> {
+  const failed = new Set(outcomes.filter(({ isDone }) => !isDone).map(({ step }) => step.name));
+  const locks = new Map(
+    outcomes.flatMap(({ step }) => (step.type === 'put' && step.lock !== undefined ? [[step.name, step.lock]] : [])),
+  );
+  return applyFolderChanges(
+    places.map((place) => ({ ...place, add: place.add.filter((name) => !failed.has(name)) })),
+    {
+      root: handle.path,
+      staging: displayPath(handle, `${staging}/copies`),
+      locks(name) {
+        const before = lock.skills.get(name);
+        return { before, after: locks.get(name) ?? before };
+      },
+    },
+  );
 }

@@ -8,10 +8,10 @@ import path from 'node:path';
 import { quoted } from '#core';
 import { isSystemError, pause, TreeFingerprint, writeFileAtomically } from '#platform';
 import { recordFolders, planFolderChanges } from '../agents/lock-places.ts';
-import { applyFolderChanges, type FolderChange, type FolderOutcome, type Unplaced } from '../agents/place-skills.ts';
+import type { FolderChange, FolderOutcome, Unplaced } from '../agents/place-skills.ts';
 import { findDrift, hasDrift, lockFileText, type LockFile, type LockedSkill } from '../lock/lock-file.ts';
 import { findRefusal, isRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
-import { applySteps, lockAfter, undoSteps, type OnStep, type StepOutcome } from './apply.ts';
+import { applySteps, lockAfter, placeSkills, undoSteps, type OnStep, type StepOutcome } from './apply.ts';
 import { syncPath, syncPaths, type BackgroundSync } from './sync.ts';
 import { removeJournal, writeJournal, type Step, type Transaction } from './journal.ts';
 import { RECORD_NAME } from './skill-backups.ts';
@@ -256,29 +256,6 @@ async function applyAll(
 /** Whether the lock must be written again, because it expects something else. */
 function isPartial({ change, kind, added, digests }: FolderOutcome): boolean {
   return kind !== change.kind || added.length < change.add.length || digests.size > 0;
-}
-
-/** Makes the changes in the folders of agents, except for skills that did not arrive. */
-export function placeSkills(
-  { handle, lock, staging }: Pick<Work, 'handle' | 'lock' | 'staging'>,
-  places: readonly FolderChange[],
-  outcomes: readonly StepOutcome[],
-): Promise<readonly FolderOutcome[]> {
-  const failed = new Set(outcomes.filter(({ isDone }) => !isDone).map(({ step }) => step.name));
-  const locks = new Map(
-    outcomes.flatMap(({ step }) => (step.type === 'put' && step.lock !== undefined ? [[step.name, step.lock]] : [])),
-  );
-  return applyFolderChanges(
-    places.map((place) => ({ ...place, add: place.add.filter((name) => !failed.has(name)) })),
-    {
-      root: handle.path,
-      staging: displayPath(handle, `${staging}/copies`),
-      locks(name) {
-        const before = lock.skills.get(name);
-        return { before, after: locks.get(name) ?? before };
-      },
-    },
-  );
 }
 
 async function syncAfter({ handle }: Work, steps: readonly Step[]): Promise<void> {

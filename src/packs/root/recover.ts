@@ -6,8 +6,7 @@ import { removeTree, writeFileAtomically } from '#platform';
 import { recordFolders } from '../agents/lock-places.ts';
 import { lockFileText, readLockAt, type LockFile } from '../lock/lock-file.ts';
 import { accepted, isRefusal, refused } from '../problems.ts';
-import { lockAfter, reapplySteps, isExchangeOver, type OnStep } from './apply.ts';
-import { placeSkills } from './commit.ts';
+import { isExchangeOver, lockAfter, placeSkills, reapplySteps, type OnStep } from './apply.ts';
 import { syncPath } from './sync.ts';
 import {
   readJournal,

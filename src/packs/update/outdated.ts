@@ -7,7 +7,7 @@ import { compareText, quoted } from '#core';
 import { isSystemError, removeTree } from '#platform';
 import { findDrift, hasDrift, requireLock, type LockedSkill } from '../lock/lock-file.ts';
 import { completeChange } from '../root/open-root.ts';
-import type { FetchIntoRootOptions } from '../install.ts';
+import type { FetchIntoRootOptions } from '../install/options.ts';
 import { asRefusal, isRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
 import { readStagedTree } from '../inspect/inspect-skill.ts';

@@ -17,7 +17,8 @@ import {
   type StagePackOptions,
 } from '../inspect/stage-pack.ts';
 import { sourceVerdicts } from '../inspect/verdicts.ts';
-import { lockedSkill, type FetchIntoRootOptions } from '../install.ts';
+import type { FetchIntoRootOptions } from '../install/options.ts';
+import { lockedSkill } from '../install/plan-install.ts';
 import { requireLock, type LockedSkill } from '../lock/lock-file.ts';
 import {
   absentFromSource,
