@@ -50,16 +50,26 @@ const MAX_NAME = 32;
 function serverName(plugin: string, server: string): string {
   const clean = `${plugin}-${server}`.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
   if (isServerName(clean)) return clean;
-  // Too long: the end says which one it is.
-  return `${clean.slice(0, MAX_NAME - 9)}-${sha256(Buffer.from(`${plugin} ${server}`)).slice(0, 8)}`;
+  // Too long: the name of the server, and which one it is.
+  const own = server
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, MAX_NAME - 9);
+  return `${own.replace(/-$/, '') || 'server'}-${sha256(Buffer.from(`${plugin} ${server}`)).slice(0, 8)}`;
 }
+
+/** The client sets these itself, so a plugin cannot. */
+const OWN_HEADERS = /^(?:accept|connection|content-(?:type|length)|host|last-event-id|mcp-.*|transfer-encoding)$/i;
 
 function definition(
   plugin: Plugin,
   server: Plugin['servers'][number],
   home: string | undefined,
 ): Pick<OfferedServer, 'config' | 'place'> {
-  if (server.type === 'streamable-http') return { config: { url: server.url, headers: server.headers, skills: false } };
+  if (server.type === 'streamable-http') {
+    const headers = Object.entries(server.headers).filter(([header]) => !OWN_HEADERS.test(header));
+    return { config: { url: server.url, headers: Object.fromEntries(headers), skills: false } };
+  }
   const data = path.join(
     home ?? plugin.dir,
     '.agent/plugins/data',

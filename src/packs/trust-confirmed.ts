@@ -8,7 +8,9 @@ import { openTrust } from '#policy';
 import { projectTop, type Runtime } from '#runtime';
 import type { LockedSkill } from './lock/lock-file.ts';
 import type { PackSettings } from './pack-settings.ts';
+import { isRefusal } from './problems.ts';
 import type { ArrivingSkill, BeforeCommit } from './root/commit.ts';
+import { presentFiles } from './root/present-files.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
 type SkillToTrust = Parameters<ReturnType<typeof openTrust>['trustSkills']>[0][number];
@@ -41,9 +43,19 @@ export type IsTrusted = (dir: string, digest: string | undefined, locked: Locked
  */
 export function openTrustCheck(home: string | undefined): IsTrusted {
   const store = openTrust({ home, bind: 'digest' });
-  return (dir, digest, { source }) => {
+  const isTrusted: IsTrusted = (dir, digest, { source }) => {
     const verdict = digest === undefined ? undefined : store.isTrusted({ source: 'project', dir, digest });
     return verdict?.trusted === true && verdict.because !== 'own' && verdict.origin === source;
+  };
+  return (dir, digest, locked) => {
+    const plugin = digest === undefined || isPresent(path.join(dir, SKILL_FILE_NAME)) ? undefined : openPlugin(dir);
+    if (plugin === undefined || typeof plugin === 'string') return isTrusted(dir, digest, locked);
+    // An install trusts the skills of a plugin one by one.
+    return plugin.skills.every((name) => {
+      const skill = path.join(dir, 'skills', name);
+      const present = presentFiles(skill, { withoutLooks: true });
+      return !isRefusal(present) && isTrusted(skill, present.digest, locked);
+    });
   };
 }
 

@@ -169,6 +169,8 @@ interface RootCandidate {
 }
 
 const PLUGINS = '.agents/plugins';
+/** In one folder; each is opened whenever skills are listed. */
+const MAX_PLUGINS = 500;
 
 /** The `skills` folders of Agent Plugins; their direct children are the skills. A plugin that is rejected is reported. */
 function pluginRoots(source: string, directory: string, rejected: Diagnostic[]): readonly RootCandidate[] {
@@ -184,6 +186,7 @@ function pluginsIn(directory: string, rejected: Diagnostic[] = []): readonly Plu
   if (!isDirectory(folder)) return [];
   return namesIn(folder)
     .filter((name) => !name.startsWith('.'))
+    .slice(0, MAX_PLUGINS)
     .flatMap((name) => {
       const file = path.join(folder, name);
       const plugin = isDirectory(file) ? openPlugin(file) : undefined;

@@ -28,7 +28,11 @@ const desk = (): Tree => ({
         cwd: '${PLUGIN_DATA}/work',
       },
       broken: { type: 'stdio', command: 'no-such-program' },
-      remote: { type: 'streamable-http', url: 'http://127.0.0.1:9/mcp' },
+      remote: {
+        type: 'streamable-http',
+        url: 'http://127.0.0.1:9/mcp',
+        headers: { AcCePt: 'text/plain', 'Mcp-Session-Id': 'x', 'X-Tenant': 'a' },
+      },
     },
   }),
   'bin/serve': { program: '#!/bin/sh\npwd >"$PLUGIN_DATA/cwd"\nexec node "$PLUGIN_ROOT/bin/server.mjs" "$@"\n' },
@@ -143,6 +147,7 @@ verifies(
       ...WAITING,
       ...WAITING.map(([name = '', reason]) => [name.replace('desk', 'other'), reason]),
     ]);
+    expect((await pluginServers(await here.runtime()))[2]?.config).toMatchObject({ headers: { 'X-Tenant': 'a' } });
     plant(here.home, { '.agent/config.json': JSON.stringify({ mcp_servers: { 'desk-index': { command: 'mine' } } }) });
     await here.sw('trust', here.plugin, '--yes');
     expect((await pluginServers(await here.runtime()))[0]?.unused).toBe('another server is called "desk-index"');

@@ -76,7 +76,8 @@ async function elsewhereLines(surroundings: Surroundings, folder: string): Promi
 
 interface ReviewedPlugin {
   readonly dir: string;
-  readonly digest: string;
+  /** Absent if its files cannot be read. */
+  readonly digest?: string;
   readonly lines: readonly string[];
 }
 
@@ -92,7 +93,11 @@ async function reviewPlugins(surroundings: Surroundings, folder: string): Promis
   const reviewed: ReviewedPlugin[] = [];
   for (const { dir, name, servers } of found.values()) {
     const read = servers.length > 0 && isInside(dir, real) ? await readTreeDigest(dir) : undefined;
-    if (read?.type !== 'digest') continue;
+    if (read === undefined) continue;
+    if (read.type !== 'digest') {
+      reviewed.push({ dir, lines: [`  plugin ${name}  its servers cannot be trusted: ${printable(read.message)}`] });
+      continue;
+    }
     const lines = servers.map((server) => {
       const [kind, what] =
         server.type === 'stdio' ? ['program', [server.command, ...server.args].join(' ')] : ['address', server.url];
@@ -132,7 +137,10 @@ async function trust(
     return EXIT.refused;
   }
   const { folder, at } = await store.trust(place.folder, {
-    skills: [...reviewedSkills(skills, isOwn), ...plugins.map(({ dir, digest }) => ({ dir, digest, isOwn }))],
+    skills: [
+      ...reviewedSkills(skills, isOwn),
+      ...plugins.flatMap(({ dir, digest }) => (digest === undefined ? [] : [{ dir, digest, isOwn }])),
+    ],
   });
   if (!terminal.printJson({ folder, trusted: true, at, skills })) terminal.out(`trusted: ${printable(folder)}`);
   return EXIT.done;

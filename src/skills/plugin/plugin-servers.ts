@@ -88,7 +88,7 @@ function readProgram(name: string, { command, args = [], env = {}, cwd }: Entry)
   if (reserved !== undefined) return `sets ${quoted(reserved, 64)}, which only the client sets`;
   if ([...args, ...Object.values(env)].some((one) => one.includes('\0'))) return 'has a NUL character';
   if (cwd !== undefined && (typeof cwd !== 'string' || !isFolder(cwd)))
-    return `has the cwd ${quoted(JSON.stringify(cwd), 100)}; use ./FOLDER, \${PLUGIN_ROOT}/FOLDER or \${PLUGIN_DATA}/FOLDER`;
+    return `has the cwd ${quoted(typeof cwd === 'string' ? cwd : JSON.stringify(cwd), 100)}; use ./FOLDER, \${PLUGIN_ROOT}/FOLDER or \${PLUGIN_DATA}/FOLDER`;
   return { name, type: 'stdio', command, args, env, ...(cwd === undefined ? {} : { cwd }) };
 }
 

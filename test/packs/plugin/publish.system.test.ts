@@ -67,6 +67,32 @@ describe('pack', () => {
     expect((await here.sw('install', './desk', '--force', '--yes')).status).toBe(0);
   });
 
+  verifies('PLUG-2', 'stays trusted with an update that the user confirms, and an edit ends it', async () => {
+    const here = world();
+    plant(path.join(here.cwd, 'desk'), desk());
+    const states = async () => {
+      const listed = await here.sw('list', '--json', '--source', 'project');
+      const { skills } = JSON.parse(listed.out) as { skills: { name: string; trusted: boolean }[] };
+      return skills.map(({ name, trusted }) => [name, trusted]);
+    };
+    expect((await here.sw('install', './desk', '--yes')).status).toBe(0);
+    expect(await states()).toEqual([
+      ['file', true],
+      ['sort', true],
+    ]);
+    plant(path.join(here.cwd, 'desk'), { ...desk({ version: '1.3.0' }), 'skills/new/SKILL.md': skillText('new') });
+    expect((await here.sw('update', 'desk', '--yes')).status).toBe(0);
+    expect(await states()).toEqual([
+      ['file', true],
+      ['new', true],
+      ['sort', true],
+    ]);
+    plant(path.join(here.cwd, '.agents/plugins/desk'), { 'skills/sort/SKILL.md': `${skillText('sort')}Other.\n` });
+    expect(await states()).toContainEqual(['file', true]);
+    plant(path.join(here.cwd, 'desk'), { 'skills/sort/SKILL.md': `${skillText('sort')}Newer.\n` });
+    expect((await here.sw('update', 'desk', '--yes')).err).toContain('install/edited');
+  });
+
   verifies('PLUG-4', 'makes a plugin of skills', async () => {
     const here = world();
     plant(path.join(here.cwd, 'skills'), { 'sort/SKILL.md': skillText('sort'), 'file/SKILL.md': skillText('file') });
