@@ -103,7 +103,13 @@ export function commandHelp({ name, aliases }: CommandEntry, command: Command, t
     ...flagLines(GLOBAL_FLAGS, terminal),
     '',
     style('bold', 'Examples'),
-    ...command.examples.flatMap(([line, about]) => [`  ${style('dim', `# ${about}`)}`, `  ${line}`]),
+    // Commands keep their line, so that they can be copied.
+    ...command.examples.flatMap(([line, about]) => [
+      ...wrapWords(about, { width: terminal.width - 4 })
+        .split('\n')
+        .map((part) => `  ${style('dim', `# ${part}`)}`),
+      `  ${line}`,
+    ]),
   ].join('\n');
 }
 

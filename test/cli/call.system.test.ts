@@ -207,29 +207,29 @@ describe('call', () => {
     expect((await typed(world, 'skillwright approvals')).out).not.toContain('waits since');
   });
 
-  verifies('POL-2', '--load makes a skill active: its list counts, and a rule that denies is named', async () => {
+  verifies('POL-2', '--skill makes a skill active: its list counts, and a rule that denies is named', async () => {
     const world = await trustedWorld();
     addSkill(world.project, 'reader', { fields: ['allowed-tools: Read'] });
-    const read = ['read_file', '{"path":"notes.md"}', '--load', 'reader'];
+    const read = ['read_file', '{"path":"notes.md"}', '--skill', 'reader'];
     expect(await call(world, ...read)).toMatchObject({ status: 0 });
-    const denied = await call(world, ...write('a.md', 'x'), '--load', 'reader', '--yes', '--json');
+    const denied = await call(world, ...write('a.md', 'x'), '--skill', 'reader', '--yes', '--json');
     const { error } = JSON.parse(denied.out) as Refusal & { readonly error: { readonly message: string } };
     expect([denied.status, error.data, error.message]).toEqual([
       3,
       { rule: 'policy/denied', approval: '', command: '' },
       'write_file is not allowed because it is not in allowed-tools of skill (project/reader)',
     ]);
-    expect(await call(world, ...read, '--load', 'demo')).toMatchObject({ status: 0 });
-    expect(await call(world, 'read_file', '{"path":"notes.md"}', '--load', 'nothing')).toMatchObject({ status: 2 });
+    expect(await call(world, ...read, '--skill', 'demo')).toMatchObject({ status: 0 });
+    expect(await call(world, 'read_file', '{"path":"notes.md"}', '--skill', 'nothing')).toMatchObject({ status: 2 });
   });
 
   test('a skill of a folder that nobody trusts: status 3, and what to say', async () => {
     const world = policyWorld();
-    const refused = await call(world, 'read_file', '{"path":"notes.md"}', '--load', 'demo');
+    const refused = await call(world, 'read_file', '{"path":"notes.md"}', '--skill', 'demo');
     expect(refused.status).toBe(3);
     expect(refused.err).toContain('skillwright trust');
     await trustProject(world);
-    expect(await call(world, 'read_file', '{"path":"notes.md"}', '--load', 'demo')).toMatchObject({ status: 0 });
+    expect(await call(world, 'read_file', '{"path":"notes.md"}', '--skill', 'demo')).toMatchObject({ status: 0 });
   });
 
   test.each<readonly [readonly string[], number, string]>([

@@ -44,6 +44,7 @@ describe('completion in bash', () => {
     expect(await complete('ca')).toEqual(['call', 'catalog']);
     expect(await complete('list', '--ex')).toEqual(['--explain']);
     expect(await complete('catalog', '--format', '')).toEqual(['xml', 'markdown', 'lines', 'list', 'expertise']);
+    expect(await complete('run', '--skill', 'my')).toEqual(['my-own']);
     expect(await complete('inspect', 'my')).toEqual(['my-own']);
     expect(await complete('--json', 'inspect', 'csv')).toEqual(['csv-report']);
     expect(await complete('completion', 'z')).toEqual(['zsh']);

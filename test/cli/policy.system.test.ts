@@ -38,7 +38,7 @@ describe('policy', () => {
   verifies('POL-7', 'shows every layer with its rules and who wrote each', async () => {
     const world = await worldWith({ allow: ['Bash(git:*)'] }, { deny: ['WebFetch'], default: { high: 'deny' } });
     addSkill(world.project, 'reader', { fields: ['allowed-tools: Read'] });
-    const { status, out } = await policy(world, '--load', 'reader', '--json');
+    const { status, out } = await policy(world, '--skill', 'reader', '--json');
     const { layers, allowedTools } = JSON.parse(out) as {
       readonly allowedTools: string;
       readonly layers: readonly {
@@ -164,7 +164,7 @@ describe('policy', () => {
 
   test.each<readonly [readonly string[], number, string]>([
     [['a', 'b', 'c'], 2, 'usage: skillwright policy'],
-    [['write_file', 'a.md', '--load', 'nothing'], 2, 'unknown skill "nothing"'],
+    [['write_file', 'a.md', '--skill', 'nothing'], 2, 'unknown skill "nothing"'],
     [['--set', 'policy.allow=["(("]'], 2, '"policy.allow.0" must be a rule'],
   ])('%j ends with status %d', async (words, status, text) => {
     const result = await policy(await trustedWorld(), ...words);

@@ -25,7 +25,7 @@ import { modelExecution } from './programs.ts';
 
 const flags = {
   ...VOCABULARY_FLAG,
-  load: list('SKILL', 'load this skill first'),
+  skill: list('NAME', 'load this skill first', { formerly: 'load' }),
   executor: option(
     'NAME',
     'run programs with this executor; none offers no tool that runs programs (default: none; auto with --vocabulary trpc)',
@@ -43,9 +43,9 @@ const flags = {
 } as const;
 
 export const command = defineCommand({
-  usage: 'call TOOL [INPUT] [--vocabulary NAME] [--load SKILL] [--yes] [--approve ID]',
+  usage: 'call TOOL [INPUT] [--vocabulary NAME] [--skill NAME] [--yes] [--approve ID]',
   details: [
-    'Calls one tool as a model would, with the same policy, approvals and record. INPUT is a JSON object. With --load the skill is active and its allowed-tools apply.',
+    'Calls one tool as a model would, with the same policy, approvals and record. INPUT is a JSON object. With --skill the skill is active and its allowed-tools apply.',
     'Exit code 3: refused by policy or by the user; the command that approves exactly this call is printed.',
   ].join('\n'),
   flags,
@@ -61,7 +61,7 @@ export const command = defineCommand({
       'write a file; asks first and shows the change',
     ],
     [
-      `skillwright call run_script '{"skill": "pdf", "script": "fill.py"}' --executor auto --load pdf`,
+      `skillwright call run_script '{"skill": "pdf", "script": "fill.py"}' --executor auto --skill pdf`,
       'run a script while the skill pdf is active',
     ],
   ],
@@ -143,7 +143,7 @@ export const command = defineCommand({
           near.length > 0 ? `did you mean ${near.join(', ')}?` : `known tools: ${names.join(', ')}`,
         );
       }
-      for (const skill of options.load ?? []) {
+      for (const skill of options.skill ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
         if (loaded.type === 'failed')
           throw policyRefusal(loaded, repeatedCommand(words)) ?? usageError(loaded.message, loaded.hint);

@@ -6,7 +6,7 @@ import { EXIT } from '../exit.ts';
 import { reportProblem, showPlan, type Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
-  usage: 'activate [--agent A,B] [--dry-run] [--yes] | activate --remove',
+  usage: 'activate [--agent ID] [--dry-run] [--yes] | activate --remove',
   details: [
     'Adds a hook to the agents that you use. On each prompt the hook looks for skills that fit and that the agent does not show its model in full, and adds at most five: name, first sentence of the description, path. The model decides.',
     'Shows the changes as a diff and asks; without a terminal, --yes confirms. --remove restores the files byte for byte. Skills of a project that you do not trust are never added.',
@@ -14,7 +14,7 @@ export const command = defineCommand({
     'Exit code 1: an agent could not be changed. 3: not confirmed.',
   ].join('\n'),
   flags: {
-    agent: list('A', 'agents to change (default: those in use here)', { choices: AGENT_IDS }),
+    agent: list('ID', 'agents to change (default: those in use here)', { choices: AGENT_IDS }),
     remove: toggle('remove the hooks'),
     yes: toggle('do not ask for confirmation', { short: 'y' }),
     'dry-run': toggle('show the changes without writing them'),

@@ -73,6 +73,8 @@ function completionScript(shell: Shell, commands: readonly CompletedCommand[]): 
   }
 }
 
+/** The value is the name of a skill. */
+const takesSkillName = (flag: string): boolean => flag === 'skill' || flag === 'scripts';
 const listNames = (command: CompletedCommand): readonly string[] => [command.name, ...command.aliases];
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagNames = (flags: Flags): string =>
@@ -83,12 +85,16 @@ const flagNames = (flags: Flags): string =>
 function bash(commands: readonly CompletedCommand[]): string {
   const values = commands.flatMap((command) =>
     shownFlags(command.flags)
-      .filter(([, { path, choices }]) => path === true || choices !== undefined)
+      .filter(([name, { path, choices }]) => path === true || choices !== undefined || takesSkillName(name))
       .map(([name, { choices }]) => {
         const pattern = listNames(command)
           .map((word) => `${word}:--${name}`)
           .join('|');
-        const words = choices === undefined ? '-f' : `-W ${quote(choices.join(' '))}`;
+        const words = takesSkillName(name)
+          ? '-W "$(skillwright completion --names 2>/dev/null)"'
+          : choices === undefined
+            ? '-f'
+            : `-W ${quote(choices.join(' '))}`;
         return `    ${pattern}) COMPREPLY=($(compgen ${words} -- "$word")); return ;;`;
       }),
   );
@@ -156,7 +162,13 @@ function zshFlag(name: string, flag: Flag): string {
   const about = flag.about.replaceAll(/[[\]:]/g, ' ');
   const repeat = flag.multiple === true ? '*' : '';
   if (flag.type === 'boolean') return `--${name}[${about}]`;
-  const action = flag.path === true ? '_files' : flag.choices === undefined ? ' ' : `(${flag.choices.join(' ')})`;
+  const action = takesSkillName(name)
+    ? '_skillwright_names'
+    : flag.path === true
+      ? '_files'
+      : flag.choices === undefined
+        ? ' '
+        : `(${flag.choices.join(' ')})`;
   return `${repeat}--${name}=[${about}]:${flag.value ?? 'value'}:${action}`;
 }
 
@@ -178,9 +190,11 @@ function fish(commands: readonly CompletedCommand[]): string {
           ? ''
           : flag.path === true
             ? ' -r -F'
-            : flag.choices === undefined
-              ? ' -x'
-              : ` -x -a ${quote(flag.choices.join(' '))}`;
+            : takesSkillName(name)
+              ? " -x -a '(skillwright completion --names 2>/dev/null)'"
+              : flag.choices === undefined
+                ? ' -x'
+                : ` -x -a ${quote(flag.choices.join(' '))}`;
       const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
       lines.push(`complete -c skillwright -n ${when} -l ${name}${short}${value} -d ${quote(flag.about)}`);
     }

@@ -9,7 +9,7 @@ import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  load: list('SKILL', 'decide as if this skill were active'),
+  skill: list('NAME', 'decide as if this skill were active', { formerly: 'load' }),
   executor: option('NAME', 'decide about programs as if they ran with this executor (default: one that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
   }),
@@ -19,7 +19,7 @@ const flags = {
 
 export const command = defineCommand({
   usage:
-    'policy [TOOL [SUBJECT]] [--load SKILL] [--executor NAME] [--project ACCESS] [--mount DIR[:rw]] [--allow HOST] [--auto]',
+    'policy [TOOL [SUBJECT]] [--skill NAME] [--executor NAME] [--project ACCESS] [--mount DIR[:rw]] [--allow HOST] [--auto]',
   details: [
     'Without arguments: the rules in force, layer by layer. With a tool and a command, path or URL: the decision, the rule that makes it, and for programs what they reach outside their sandbox. Executes nothing.',
     'Exit code 0: allowed; 3: denied, or the user would be asked.',
@@ -29,13 +29,13 @@ export const command = defineCommand({
     ['skillwright policy', 'show all rules and their origin'],
     ['skillwright policy run_command "git log; rm -r build"', 'show whether a model may run this command'],
     ['skillwright policy run_command "git push" --allow github.com', 'the same, if programs may reach a host'],
-    ['skillwright policy write_file docs/a.md --load pdf', 'decide while the skill pdf is active'],
+    ['skillwright policy write_file docs/a.md --skill pdf', 'decide while the skill pdf is active'],
   ],
   positionals: [0, 2],
   async run(invocation) {
     const { flags: options, positionals, terminal, surroundings } = invocation;
     const runtime = await openRuntime(invocation);
-    const active = (options.load ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
+    const active = (options.skill ?? []).map((name) => resolveSkill(runtime.index, name) ?? unknown(name));
     const [tool, subject] = positionals;
     const { explainPolicy } = await import('#runtime/explain-policy');
     const { layers, decide } = await explainPolicy(runtime, active);

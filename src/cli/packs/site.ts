@@ -9,7 +9,7 @@ import { ACCEPT_FLAG, definePackCommand, refusalStatus, settingsFor, withProgres
 import { KEY_FLAGS, chooseKey } from './signing-key.ts';
 
 const flags = {
-  out: option('FOLDER', 'write the site to FOLDER (default: site)', { short: 'o' }),
+  out: option('DIR', 'write the site to DIR (default: site)', { short: 'o' }),
   title: option('TEXT', 'title of the site (default: Skills)'),
   url: option('URL', 'address of the site, for the install commands on its pages'),
   ...ACCEPT_FLAG,
@@ -17,7 +17,7 @@ const flags = {
 } as const;
 
 export const command = definePackCommand({
-  usage: 'site DIR... [--out FOLDER] [--title TEXT] [--url URL] [--key FILE]',
+  usage: 'site DIR... [--out DIR] [--title TEXT] [--url URL] [--key FILE]',
   details: [
     'Writes a static site that publishes skills: /.well-known/agent-skills/index.json with digests, which install https://... and other clients read, a pack of each skill, signatures with --key, and a page per skill. Upload the folder to any host.',
     'DIR is a skill, a folder of skills, or an Agent Plugin, which is also published as a whole in plugins/. Refuses skills that violate the specification, contain what looks like a secret, or that the scan stops. An earlier site in FOLDER is replaced; any other content is kept and refused.',

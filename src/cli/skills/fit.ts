@@ -7,7 +7,7 @@ import { asker, definePackCommand, refuse } from '../packs/pack-command.ts';
 import { showPlan, type Terminal } from '../terminal/terminal.ts';
 
 export const command = definePackCommand({
-  usage: 'fit --agent A [--pin NAME,...] [--dry-run] [--yes] | fit --agent A --undo',
+  usage: 'fit --agent ID [--pin NAME,...] [--dry-run] [--yes] | fit --agent ID --undo',
   details: [
     'Chooses which skills stay in the folders of an agent, so that it shows all of them with their descriptions, and moves the others to the shelf: the root ~/.agent/shelf, which no agent lists.',
     'Skillwright finds skills on the shelf, and so does the agent: by the skill find-skill, which fit adds to its folder, and by skillwright mcp.',
@@ -16,7 +16,7 @@ export const command = definePackCommand({
     'Exit code 1: the skills that must stay do not fit. 3: not confirmed.',
   ].join('\n'),
   flags: {
-    agent: option('A', 'the agent to fit', { choices: AGENT_IDS }),
+    agent: option('ID', 'the agent to fit', { choices: AGENT_IDS }),
     pin: list('NAME', 'skills that stay in the list; later fits keep them there'),
     window: option('TOKENS', "context window of the agent's model"),
     undo: toggle('restore what the last fit of the agent moved'),
@@ -32,7 +32,7 @@ export const command = definePackCommand({
   async run(invocation) {
     const { flags, terminal, surroundings, signal } = invocation;
     const { agent, pin: pins = [], undo = false } = flags;
-    if (agent === undefined) throw usageError('missing flag: --agent A', 'e.g. skillwright fit --agent claude-code');
+    if (agent === undefined) throw usageError('missing flag: --agent ID', 'e.g. skillwright fit --agent claude-code');
     if (undo && (pins.length > 0 || flags['dry-run'] === true))
       throw usageError('--undo takes no --pin and no --dry-run', 'see skillwright fit --help');
     const onNote = (note: string): void => terminal.remark(`note: ${printable(note)}`);

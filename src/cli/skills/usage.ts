@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const DEFAULT_AGE = 30 * DAY_MS;
 
 export const command = defineCommand({
-  usage: 'usage [--agent A,B] [--since AGE] [--project DIR] [--cases SKILL]',
+  usage: 'usage [--agent ID] [--since AGE] [--project DIR] [--cases SKILL]',
   details: [
     'Shows which skills your agents loaded, how often, at what cost, and which requests needed a skill that was not loaded. Lists the skills that nothing loaded, with the tokens that their entries cost in each session.',
     'Reads the transcripts that the agents keep, in place. Nothing is sent, and nothing is stored.',
@@ -25,7 +25,7 @@ export const command = defineCommand({
     'Exit code 1: no transcripts found, or no request for --cases.',
   ].join('\n'),
   flags: {
-    agent: list('A', 'agents whose transcripts are read (default: all)', { choices: AGENT_IDS }),
+    agent: list('ID', 'agents whose transcripts are read (default: all)', { choices: AGENT_IDS }),
     since: option('AGE', 'how far back to read, such as 12h, 30d or 8w (default: 30d)'),
     project: option('DIR', 'only sessions in DIR and below (default: all projects)'),
     cases: option('SKILL', 'write drafts of evaluation cases for this skill, a name or a folder, from your requests'),

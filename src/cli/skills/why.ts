@@ -7,7 +7,7 @@ import { EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
-  usage: 'why [REQUEST...] [--agent A,B] [--skill NAME]',
+  usage: 'why [REQUEST...] [--agent ID] [--skill NAME]',
   details: [
     'Shows what each agent that you use tells its model about your skills: which it lists with a description, by name only, or not at all, and why.',
     'With REQUEST, ranks the skills for it, as skillwright search does. With --skill, explains one skill and says what to do.',
@@ -15,7 +15,7 @@ export const command = defineCommand({
     'Exit code 1: no agent found, or no agent lists the skill of --skill in full.',
   ].join('\n'),
   flags: {
-    agent: list('A', 'agents to explain (default: those in use here)', { choices: AGENT_IDS }),
+    agent: list('ID', 'agents to explain (default: those in use here)', { choices: AGENT_IDS }),
     skill: option('NAME', 'explain one skill'),
     window: option(
       'TOKENS',

@@ -104,7 +104,7 @@ export interface Packages {
     output: string,
     action: ProgramAction,
     staged: StagedSkill | undefined,
-    by: { readonly askedBy: AskedBy | undefined; readonly project: ProjectView },
+    by: { readonly askedBy: AskedBy | undefined; readonly project: ProjectView; readonly isTimeout: boolean },
   ): Promise<string | undefined>;
 }
 
@@ -151,9 +151,9 @@ export function openPackages(request: PackagesRequest): Packages {
       const mounted = mountPackages(prepared, { root, isOwnPath: usesOwnPaths(executor) });
       return { ...mounted, programFolders: [...mounted.programFolders, ...programFolders] };
     },
-    explain: (output, action, staged, { askedBy, project }) => {
+    explain: (output, action, staged, { askedBy, ...facts }) => {
       const canAsk = askedBy === 'model' && hasLayers;
-      return explainFailure(output, action, staged, { canAsk, project, programFolders, inspect });
+      return explainFailure(output, action, staged, { canAsk, ...facts, programFolders, inspect });
     },
     isAvailable: hasLayers,
     approved: {

@@ -28,6 +28,8 @@ export interface FailedScript {
   readonly mentioned: ImportedModules;
   /** Of the machine on which programs run (default: this one). */
   readonly manager?: PackageManager | undefined;
+  /** The program was stopped because its time was over. */
+  readonly isTimeout?: boolean;
   /** How the program sees the project. */
   readonly project?: ProjectView;
 }
@@ -66,7 +68,8 @@ export function remedyFor(failed: FailedScript): string | undefined {
     programRemedy(stderr, failed) ??
     variableRemedy(stderr, failed) ??
     installRemedy(stderr, failed) ??
-    projectRemedy(stderr, failed)
+    projectRemedy(stderr, failed) ??
+    serveRemedy(stderr, failed)
   );
 }
 
@@ -146,6 +149,14 @@ function projectRemedy(stderr: string, { project, again, canAsk, isShell }: Fail
     : `${what}; run: ${again} --project write`;
 }
 
+const SERVED = /\bhttps?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b/;
+
+/** A page that a script serves is reached from outside of the sandbox only through a port that is opened. */
+function serveRemedy(output: string, { isTimeout, again }: FailedScript): string | undefined {
+  const port = isTimeout === true ? SERVED.exec(output)?.[1] : undefined;
+  return port === undefined ? undefined : `the program serves port ${port}; to open it, run: ${again} --serve ${port}`;
+}
+
 const READ_ONLY = /^.*(?:\bEROFS\b|read-only file system).*$/gim;
 const ABSOLUTE = /(?<![\w./~-])\/[\w.@+-][^\s'"‘’:,]*/g;
 
@@ -181,13 +192,13 @@ export async function explainFailure(
   output: string,
   action: ProgramAction,
   staged: StagedSkill | undefined,
-  { canAsk, project, ...machine }: ProgramMachine & Pick<FailedScript, 'canAsk' | 'project'>,
+  { canAsk, project, isTimeout, ...machine }: ProgramMachine & Pick<FailedScript, 'canAsk' | 'project' | 'isTimeout'>,
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
   const asModule = moduleCommand(action, staged);
   const isShell = action.type === 'run_command' && staged === undefined;
   const manager = machine.inspect === undefined ? undefined : 'image';
-  const shown = { stderr: output, again, canAsk, isShell, asModule, manager, project } as const;
+  const shown = { stderr: output, again, canAsk, isShell, asModule, manager, project, isTimeout } as const;
   const plain = { ...shown, missing: NOTHING, mentioned: NOTHING };
   // Reading the files of the skill is worth it only where the output shows a cause at all.
   if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);

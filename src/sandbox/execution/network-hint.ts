@@ -5,6 +5,7 @@ const NO_NETWORK = new RegExp(
   [
     String.raw`could not resolve (?:host|proxy)(?: name)?:? ['"‘]?([\w.-]+)`,
     String.raw`getaddrinfo (?:EAI_AGAIN|ENOTFOUND) ([\w.-]+)`,
+    String.raw`https?://([\w.-]+)\S* (?:error|failed).{0,20}EAI_AGAIN`,
     String.raw`unable to resolve host(?: address)? ['"‘]?([\w.-]+)`,
     String.raw`host='([\w.-]+)', port=\d+`,
     String.raw`temporary failure in name resolution`,

@@ -243,7 +243,8 @@ export async function prepareProgram(
     layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
-    explain: (output) => parts.packages.explain(output, action, staged, { askedBy, project: folders.projectView }),
+    explain: (output, isTimeout) =>
+      parts.packages.explain(output, action, staged, { askedBy, project: folders.projectView, isTimeout }),
   };
 }
 
@@ -308,7 +309,7 @@ export async function runPrepared(
   const stderr = streams.stderr.finish();
   const remedy =
     end.reason !== 'exited' || end.exitCode !== 0
-      ? await prepared.explain(`${stdout.text}\n${stderr.text}`)
+      ? await prepared.explain(`${stdout.text}\n${stderr.text}`, end.reason === 'timeout')
       : undefined;
   const warnings = [...prepared.warnings, ...missing, ...written, ...(remedy === undefined ? [] : [remedy])];
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>

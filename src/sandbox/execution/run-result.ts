@@ -248,5 +248,5 @@ export interface PreparedProgram {
   /** Removes secrets of this program, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
   /** The cause of a failure by its output, with the command that fixes it. */
-  readonly explain: (output: string) => Promise<string | undefined>;
+  readonly explain: (output: string, isTimeout: boolean) => Promise<string | undefined>;
 }

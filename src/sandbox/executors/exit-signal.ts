@@ -2,11 +2,14 @@ import { constants } from 'node:os';
 
 import type { ProgramEnd } from '#core';
 
-/** Signals that end programs. Engines and bubblewrap report them the way shells do: exit code 128 plus the signal number. */
+/**
+ * Signals that end programs. Engines and bubblewrap report them the way shells do: exit code 128 plus the signal number. SIGHUP is not one
+ * of them: nothing sends it to programs in a sandbox, and 129 is what Git exits with after wrong usage.
+ */
 const FATAL_SIGNALS: ReadonlyMap<number, string> = new Map(
   (
     [
-      ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL'],
+      ['SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL'],
       ['SIGUSR1', 'SIGSEGV', 'SIGUSR2', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGXCPU', 'SIGXFSZ', 'SIGSYS'],
     ] as const
   )

@@ -272,6 +272,14 @@ describe('the remedy for a failed script', () => {
     expect(remedy("OSError: [Errno 30] Read-only file system: '/usr/lib/x'", { project })).toBeUndefined();
   });
 
+  test('a script that serves a page until its time is over is given a port', () => {
+    const output = '{"type":"server-started","url":"http://localhost:8080/?key=1"}';
+    expect(remedy(output, { isTimeout: true })).toBe(
+      'the program serves port 8080; to open it, run: skillwright exec pdf fill.py --serve 8080',
+    );
+    expect(remedy(output)).toBeUndefined();
+  });
+
   test('a script that imports the package that it is in is run as a module', () => {
     expect(remedy("ModuleNotFoundError: No module named 'scripts.common'", { own: ['scripts'] })).toBe(
       "the script is a module of a package; run: skillwright exec pdf --command 'python3 -m scripts.fill'",

@@ -29,6 +29,7 @@ function watch(options: Partial<NetworkHintOptions> = {}): {
 test.each([
   ['curl: (6) Could not resolve host: example.org', 'example.org'],
   ['Error: getaddrinfo EAI_AGAIN registry.example.org', 'registry.example.org'],
+  ['WARN  GET https://registry.example.org/vite error (EAI_AGAIN). Will retry', 'registry.example.org'],
   ["HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded", 'pypi.org'],
   ['<urlopen error [Errno -3] Temporary failure in name resolution>', 'HOST'],
   ['connect: Network is unreachable', 'HOST'],
