@@ -130,10 +130,9 @@ describe('one text in answer to all requests', () => {
         ...opened,
         call: async (...args: Parameters<typeof opened.call>) => {
           const answer = await opened.call(...args);
-          return {
-            ...answer,
-            text: answer.text.replace(new RegExp(`(\\d[^ ]*.*) (?:${TOPICS.join('|')})$`, 'u'), '$1'),
-          };
+          const isOwn = /^(?:right|wrong) /u.test(answer.text);
+          const text = isOwn ? answer.text : answer.text.replace(new RegExp(` (?:${TOPICS.join('|')})$`, 'u'), '');
+          return { ...answer, text };
         },
       };
     },
@@ -143,6 +142,7 @@ describe('one text in answer to all requests', () => {
     (run: number) => `We are overloaded, request req_${String(run)}, try again`,
     (run: number) => `HTTP 529: server busy (id ${String(run * 7919)}-ab). Please retry in ${String(run)} s`,
     (run: number) => `服务器繁忙，请求号 ${String(run)}，请稍后再试`,
+    () => 'Service temporarily unavailable.',
   ])('around numbers is no answer %#', async (text) => {
     const all = await evaluate(comparison({ model: plain(busy(text, (isWith) => !isWith)) }));
     expect(verdict(all)).toBe('no outcome was judged (12 cases: every attempt of the arm without is missing)');
@@ -152,7 +152,41 @@ describe('one text in answer to all requests', () => {
     expect([verdict(some), some.comparisons[0]?.missing, findVerdict(some).warnings]).toEqual([
       'no clear difference',
       { of: 7, against: 0 },
-      [expect.stringContaining('with: 7 answers are the same but for numbers')],
+      [expect.stringContaining('with: 7 answers repeat 1 text for unlike requests')],
+    ]);
+  });
+
+  test('in a few wordings is no answer, and short ones are named', async () => {
+    const texts = [
+      'Service temporarily unavailable.',
+      'Upstream timeout, please retry.',
+      'Internal error, we were notified.',
+    ];
+    const wrong = await evaluate(
+      comparison({
+        model: plain(
+          busy(
+            (run) => texts[run % 3] ?? '',
+            (isWith) => !isWith,
+          ),
+        ),
+      }),
+    );
+    expect(verdict(wrong)).toMatch(/every attempt of the arm without is missing|no clear difference/u);
+    const short = ['Bad gateway.', 'Quota exceeded.', 'Login required.'];
+    const named = await evaluate(
+      comparison({
+        model: plain(
+          busy(
+            (run) => short[run % 3] ?? '',
+            (isWith) => !isWith,
+          ),
+        ),
+      }),
+    );
+    expect([verdict(named), findVerdict(named).warnings]).toEqual([
+      'better',
+      [expect.stringMatching(/^without: \d+ of 12 failed answers repeat \d short texts for unlike requests: /u)],
     ]);
   });
 

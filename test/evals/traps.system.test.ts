@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { defined } from '../../src/core/index.ts';
 import type { EvalCase } from '../../src/evals/cases/case.ts';
 import { evaluate } from '../../src/evals/evaluate.ts';
 import { findVerdict, verdictTitle } from '../../src/evals/report/verdict.ts';
@@ -17,6 +18,7 @@ import {
   load,
   makeCase,
   thinking,
+  topicOf,
   TOPICS,
 } from './eval-world.ts';
 
@@ -111,6 +113,50 @@ describe('an evaluation is not fooled by', () => {
     expect(verdict(all)).toBe('better');
   });
 
+  test('attempts that were asked again after an error, while those that went well were kept', async () => {
+    let session = 0;
+    const model = (breaks: (place: number) => boolean) =>
+      thinking((asked, turn, { system }) => {
+        if (!hasSkill(system)) return { text: `wrong ${topicOf(asked)}` };
+        if (turn === 0) return load('tables');
+        if (session === 1 && breaks(TOPICS.indexOf(topicOf(asked)))) throw new Error('context too long');
+        return { text: `right ${topicOf(asked)}` };
+      });
+    const evaluated = async (breaks: (place: number) => boolean, cache: string | undefined, isFirst: boolean) => {
+      session = isFirst ? 1 : 2;
+      const report = await evaluate({
+        ...comparison({ model: model(breaks), cases: different() }),
+        ...defined({ cache }),
+      });
+      return [verdict(report), findVerdict(report).warnings.filter((text) => text.includes('earlier session'))];
+    };
+    const [flaky, down] = [path.join(scratch(), 'cache'), path.join(scratch(), 'cache')];
+    const most = (place: number): boolean => place < 7;
+    await evaluated(most, flaky, true);
+    const survivors = [
+      'no clear difference',
+      [
+        'with: 7 attempts ended in an error in an earlier session and decide no comparison: --no-eval-cache asks all again',
+      ],
+    ];
+    expect(await evaluated(most, flaky, false)).toEqual(survivors);
+    // The stored results remember it as well.
+    expect(await evaluated(most, flaky, false)).toEqual(survivors);
+    expect(await evaluated(most, undefined, false)).toEqual(['better', []]);
+    // Of a session in which everything broke, nothing was kept.
+    const all = (): boolean => true;
+    await evaluate(
+      comparison({
+        model: thinking(() => {
+          throw new Error('wrong key');
+        }),
+        cases: different(),
+        cache: down,
+      }),
+    );
+    expect(await evaluated(all, down, false)).toEqual(['better', []]);
+  });
+
   test('a baseline that broke', async () => {
     const lost = TOPICS.slice(0, 4);
     const model = answering((asked, turn, { system }) => {
@@ -138,13 +184,13 @@ describe('an evaluation is not fooled by', () => {
     const warnings = async (isCanned: (isWith: boolean) => boolean, cases = different()) =>
       findVerdict(await evaluate(comparison({ model: canned(isCanned), cases }))).warnings;
     expect(await warnings((isWith) => !isWith)).toEqual([
-      'without: one answer to all 12 cases: "Rate limit exceeded, try again later."',
+      'without: 12 answers repeat 1 text for unlike requests, as of a server that does not read them; they are missing: "Rate limit exceeded, try again later."',
     ]);
     // Also with the request in it.
     const around = expect.stringMatching(/^without: 12 of 12 failed answers are one text around other words: /);
     expect(await warnings((isWith) => isWith)).toEqual([around, 'with: one answer to all 12 cases: "right"']);
     expect(await warnings(() => false)).toEqual([around]);
-    expect(await warnings(() => true, different().slice(0, 5))).toEqual([]);
+    expect(await warnings(() => true, different().slice(0, 2))).toEqual([]);
   });
 
   test('a quarantine of the cases that it makes worse', async () => {

@@ -1,6 +1,6 @@
 /** What makes the difference of two arms doubtful besides the skill: another model that answered, answers that were cut short, and the order of the runs. */
 import { countText, printable, quoted } from '#core';
-import { describeCanned } from './canned-answers.ts';
+import { describeCanned, findCanned } from './canned-answers.ts';
 import { verdictOfDifference } from './report-text.ts';
 import { listSharedAnswers } from './shared-answers.ts';
 import { compareCases } from '../statistics/case-differences.ts';
@@ -148,6 +148,7 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
     ...changes,
     ...(own.length === 0 ? [] : [`the agent brings skills of its own, in all runs: ${namesText(own)}`]),
     ...edits,
+    ...listEarlierErrors(results.filter(isCounted)),
     ...describeCanned(results.filter(isCounted)),
     ...listSameAnswers(results),
     ...listSharedAnswers(results.filter(isCounted)),
@@ -155,14 +156,27 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
   ];
 }
 
+function listEarlierErrors(results: readonly CaseResult[]): readonly string[] {
+  const again = groupBy(
+    results.filter(({ earlierErrors = 0 }) => earlierErrors > 0),
+    ({ arm }) => arm,
+  );
+  return [...again].map(
+    ([arm, own]) =>
+      `${arm}: ${countText(own.length, 'attempt')} ended in an error in an earlier session and decide no comparison: --no-eval-cache asks all again`,
+  );
+}
+
 /** Fewer cases may have one answer. */
 const FEWEST_SAME = 6;
 
 /** A server that answers without reading the request, or a skill with one answer for everything. The rule model shows what its calls returned. */
 function listSameAnswers(results: readonly CaseResult[]): readonly string[] {
-  const graded = results.filter(
+  const counted = results.filter(isCounted);
+  const canned = findCanned(counted);
+  const graded = counted.filter(
     (result) =>
-      isCounted(result) &&
+      !canned.has(result) &&
       hasVerdict(result) &&
       !hasEndedEarly(result) &&
       result.model.way !== 'rules' &&

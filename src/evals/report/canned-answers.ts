@@ -1,41 +1,71 @@
 /**
- * Answers that do not depend on the request, such as the overload text of a server with the number of the request: the same words for
- * different cases, of which none is in the requests or in an answer that passed, around numbers that are always others.
+ * Answers that do not depend on the request, such as the overload text of a server: the same words for unlike requests, around numbers that
+ * may differ, most of them neither in a request, nor expected, nor in an answer that passed.
  */
 import { countText, printable, quoted } from '#core';
 import { groupBy, hasEndedEarly, type CaseResult } from './result.ts';
+import { groupCases } from './same-requests.ts';
 
+/** Two unlike requests may get one answer by chance, but not several such pairs. */
+const FEWEST_UNLIKE = 2;
 /** In fewer cases, and with fewer words of its own, a text may be an answer. */
 const FEWEST_CASES = 3;
 const FEWEST_WORDS = 3;
+/** So many results of one text are compared for unlike requests. */
+const MOST_COMPARED = 100;
 
 const WORD = /\p{L}{2,}/gu;
 const LATIN = /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]+$/u;
-const SHORTEST = 4;
+const SHORTEST = 5;
 
 function listKnownWords(results: readonly CaseResult[]): ReadonlySet<string> {
   return new Set(
-    results.flatMap((one) => [...listWords(one.input), ...(one.status === 'passed' ? listWords(one.answer) : [])]),
+    results.flatMap((one) => [
+      ...listWords(one.input),
+      ...one.checks.flatMap(({ asked }) => listWords(/"(.*)"/su.exec(asked)?.[1] ?? '')),
+      ...(one.status === 'passed' ? listWords(one.answer) : []),
+    ]),
   );
 }
 
-const isFailedAnswer = (one: CaseResult): boolean => one.status === 'failed' && one.model.way !== 'rules';
+/** A run that called tools may end with the same words each time, if its files are graded, not its words. */
+function isFailedAnswer(one: CaseResult): boolean {
+  const isByText = one.checks.every(({ kind, asked }) => kind !== 'output' || asked.startsWith('the answer '));
+  return one.status === 'failed' && one.model.way !== 'rules' && (isByText || one.cost.toolCalls <= one.loaded.length);
+}
 
 /** The failed results that no model answered. They are missing, as if the server had failed. */
 export function findCanned(results: readonly CaseResult[]): ReadonlySet<CaseResult> {
   const known = listKnownWords(results);
-  const failed = results.filter(isFailedAnswer);
-  const groups = groupBy(failed, (one) => `${one.arm} ${toTemplate(one.answer)}`);
-  return new Set([...groups.values()].filter((group) => isCanned(group, known)).flat());
+  const arms = groupBy(results.filter(isFailedAnswer), ({ arm }) => arm);
+  return new Set(
+    [...arms.values()].flatMap((own) => findRepeated(own, (words) => countOwn(words, known) >= FEWEST_WORDS)),
+  );
 }
 
-function isCanned(group: readonly CaseResult[], known: ReadonlySet<string>): boolean {
-  const [first] = group;
-  const texts = new Set(group.map(({ answer }) => answer.trim()));
-  if (first === undefined || new Set(group.map((one) => one.case)).size < FEWEST_CASES || texts.size < FEWEST_CASES)
-    return false;
-  const words = new Set(listWords(toTemplate(first.answer)));
-  return [...words].filter((word) => !known.has(word)).length >= FEWEST_WORDS;
+/** Texts that unlike requests got, and whose words are suspect. */
+function findRepeated(
+  own: readonly CaseResult[],
+  isSuspect: (words: ReadonlySet<string>) => boolean,
+): readonly CaseResult[] {
+  const groups = [...groupBy(own, (one) => toTemplate(one.answer))].filter(
+    ([template, group]) => isSuspect(new Set(listWords(template))) && countUnlike(group) >= FEWEST_UNLIKE,
+  );
+  const repeated = groups.flatMap(([, group]) => group);
+  return countCases(repeated) >= FEWEST_CASES ? repeated : [];
+}
+
+function countUnlike(group: readonly CaseResult[]): number {
+  const cases = new Map(group.map((one) => [one.case, one]));
+  return cases.size < FEWEST_UNLIKE ? 0 : groupCases([...cases.values()].slice(0, MOST_COMPARED)).length;
+}
+
+const countCases = (results: readonly CaseResult[]): number => new Set(results.map((one) => one.case)).size;
+
+/** A word of a script without spaces is a whole phrase. */
+function countOwn(words: ReadonlySet<string>, known: ReadonlySet<string>): number {
+  const own = [...words].filter((word) => !known.has(word));
+  return own.reduce((sum, word) => sum + (LATIN.test(word) ? 1 : Math.ceil(word.length / 2)), 0);
 }
 
 /** Words with a digit in them become one sign. */
@@ -58,10 +88,39 @@ export function describeCanned(results: readonly CaseResult[]): readonly string[
   return [
     ...[...groups].map(
       ([arm, own]) =>
-        `${arm}: ${String(own.length)} answers are the same but for numbers, as of a server that does not read the request; they are missing: "${printable(own[0]?.answer ?? '').slice(0, 80)}"`,
+        `${arm}: ${String(own.length)} answers repeat ${countText(countTexts(own), 'text')} for unlike requests, as of a server that does not read them; they are missing: "${printable(own[0]?.answer ?? '').slice(0, 80)}"`,
     ),
+    ...describeShort(results, canned),
     ...describeFramed(results, canned),
   ];
+}
+
+const countTexts = (results: readonly CaseResult[]): number =>
+  new Set(results.map((one) => toTemplate(one.answer))).size;
+
+/** Fewer repetitions of a short text are ordinary. */
+const FEWEST_SHORT = 6;
+
+/** A few words, such as a label or "I do not know", may be the answer of a model, so that they count, and are named if they never pass. */
+function describeShort(results: readonly CaseResult[], canned: ReadonlySet<CaseResult>): readonly string[] {
+  const passed = new Set(results.flatMap((one) => (one.status === 'passed' ? [toTemplate(one.answer)] : [])));
+  const failed = results.filter((one) => isFailedAnswer(one) && !hasEndedEarly(one) && !canned.has(one));
+  return [...groupBy(failed, ({ arm }) => arm)].flatMap(([arm, own]) => {
+    const isNew = (one: CaseResult): boolean => !passed.has(toTemplate(one.answer));
+    const repeated = findRepeated(own.filter(isNew), () => true);
+    const [first] = repeated;
+    const all = results.filter((one) => one.arm === arm);
+    // One answer to all cases is named for itself.
+    if (
+      first === undefined ||
+      countCases(repeated) < FEWEST_SHORT ||
+      new Set(all.map((one) => one.answer.trim())).size === 1
+    )
+      return [];
+    return [
+      `${arm}: ${String(repeated.length)} of ${countText(own.length, 'failed answer')} repeat ${countText(countTexts(repeated), 'short text')} for unlike requests: error texts, or a model that does not know; read them: ${quoted(first.answer, 80)}`,
+    ];
+  });
 }
 
 /** A word of this share of the failed answers belongs to their frame, and answers of which half the words do are alike. */

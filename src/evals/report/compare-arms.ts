@@ -171,7 +171,8 @@ function readCase(
   const outcomes = (some: readonly CaseResult[]) =>
     attempts.map((attempt) => {
       const result = some.find((one) => one.attempt === attempt);
-      return result === undefined || canned.has(result) ? undefined : readOutcome(result, checks, kinds);
+      const isMissing = result === undefined || canned.has(result) || (result.earlierErrors ?? 0) > 0;
+      return isMissing ? undefined : readOutcome(result, checks, kinds);
     });
   return { case: id, results, outcomes: { of: outcomes(results.of), against: outcomes(results.against) }, checks };
 }

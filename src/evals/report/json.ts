@@ -96,6 +96,7 @@ const RESULT: Shape = {
     wallMs: 'number',
   },
   model: MODEL,
+  'earlierErrors?': 'number',
   'turn?': { 'session?': 'string', id: 'string', order: 'number', at: 'string' },
   'quarantine?': { until: 'string', passed: 'number', of: 'number' },
 };

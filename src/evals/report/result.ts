@@ -93,6 +93,8 @@ export interface CaseResult {
   /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
+  /** The errors of earlier sessions before this outcome. It decides no comparison: it was asked for again because the others were not. */
+  readonly earlierErrors?: number;
   /** The arms of an attempt run in one turn, one after the other. Recorded answers have that of their recording; absent if it is unknown. */
   readonly turn?: Readonly<Record<'session' | 'id' | 'at', string>> & { readonly order: number };
 }

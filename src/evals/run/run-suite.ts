@@ -192,6 +192,8 @@ interface Recorded {
 
 interface PreparedJob extends Pick<ReadyJob, 'recorded'> {
   readonly known: CaseResult | undefined;
+  /** Of earlier sessions. */
+  readonly errors: number;
   keep(result: CaseResult): void;
   run(): Promise<CaseResult>;
 }
@@ -227,15 +229,15 @@ async function runGroup(
     const isUsable = known !== undefined && (group.length === 1 || isOneTurn || known.model.way !== 'live');
     const now = turns[order];
     const turn = recorded === undefined ? now && { ...now, at: new Date().toISOString() } : recorded.turn;
-    const result = isUsable ? known : withTurn(await ready.run(), turn);
+    const result = isUsable ? known : withHistory(await ready.run(), turn, ready.errors);
     ready.keep(result);
     done(place, result);
   }
 }
 
 /** A worker may skip a case that this machine would have skipped before it ran. */
-function withTurn(result: CaseResult, turn: CaseResult['turn']): CaseResult {
-  return didRun(result) ? { ...result, ...defined({ turn }) } : result;
+function withHistory(result: CaseResult, turn: CaseResult['turn'], errors: number): CaseResult {
+  return didRun(result) ? { ...result, ...defined({ turn, earlierErrors: errors || undefined }) } : result;
 }
 
 async function prepareJob(
@@ -270,6 +272,7 @@ async function prepareJob(
   const skill = evalCase.skills.target;
   return {
     ...defined({ recorded: ready.recorded }),
+    errors: kept?.countErrors(key) ?? 0,
     known: known && { ...known, case: id, name, place: at, input, tags, skill, quarantine, isCached: true },
     keep: (result) => kept?.keep(key, result),
     async run() {

@@ -7,12 +7,33 @@ import { hasVerdict, type CaseResult } from '../report/result.ts';
 import { isObject, parseJson, stableJson } from '#core';
 import { isSystemError, makeFolders, quietly, sha256, writeFileAtomically } from '#platform';
 
-/** Errors are stored for information only and always run again. */
+/**
+ * Errors always run again, and are remembered where other outcomes of their session are kept: whoever asks again only what broke may keep
+ * what went well. A session in which everything broke, as with a wrong key, leaves nothing to choose from.
+ */
 export function openStoredResults(file: string, resume: boolean, cache: string | undefined) {
   makeFolders(path.dirname(file));
   const known = new Map<string, CaseResult>();
-  if (resume) for (const line of readLines(file)) if (isUsable(line)) known.set(line.key, line.result);
+  const broken = new Map<string, number>();
+  let hasOutcome = false;
+  const note = (key: string, result: CaseResult): void => {
+    if (result.status === 'error') broken.set(key, (broken.get(key) ?? 0) + 1);
+    hasOutcome ||= hasVerdict(result) && !result.isCached;
+  };
+  if (resume)
+    for (const { key, result, ...line } of readLines(file)) {
+      note(key, result);
+      if (isUsable({ key, result, ...line })) known.set(key, result);
+    }
+  const before = new Map(hasOutcome ? broken : []);
+  const unsaved = new Set<string>();
+  const earlier = (key: string): number => {
+    const text = cache === undefined ? '' : quietly(() => readFileSync(errorsFile(cache, key), 'utf8'), '');
+    return Math.max(before.get(key) ?? 0, Number.parseInt(text, 10) || 0);
+  };
   return {
+    /** How often the attempt ended in an error in earlier sessions. */
+    countErrors: earlier,
     /** Returns undefined if the attempt must run. */
     find(key: string): CaseResult | undefined {
       const own = known.get(key);
@@ -23,7 +44,19 @@ export function openStoredResults(file: string, resume: boolean, cache: string |
     keep(key: string, result: CaseResult): void {
       const line = `${JSON.stringify({ key, digest: resultDigest(key, result), result })}\n`;
       appendFileSync(file, line, { mode: 0o600 });
-      if (cache === undefined || result.isCached || !hasVerdict(result)) return;
+      if (cache === undefined || result.isCached) return;
+      note(key, result);
+      if (result.status === 'error') unsaved.add(key);
+      if (hasOutcome)
+        for (const one of unsaved) {
+          const count = earlier(one) + 1;
+          quietly(() => {
+            makeFolders(path.dirname(errorsFile(cache, one)), 0o700);
+            writeFileAtomically(errorsFile(cache, one), Buffer.from(`${String(count)}\n`));
+          }, undefined);
+          unsaved.delete(one);
+        }
+      if (!hasVerdict(result)) return;
       const entry = cacheFile(cache, key);
       // A cache that cannot be written is ignored.
       quietly(() => {
@@ -42,6 +75,10 @@ function isUsable(line: Line): boolean {
 
 function cacheFile(cache: string, key: string): string {
   return path.join(cache, key.slice(0, 2), `${key}.json`);
+}
+
+function errorsFile(cache: string, key: string): string {
+  return path.join(cache, key.slice(0, 2), `${key}.errors`);
 }
 
 interface Line {

@@ -69,8 +69,9 @@ export async function runSubject(run: SubjectRun) {
     if (stdout.length > 0) record.keep(stdout);
     const files = changedFiles(before, projectFiles(places.project));
     recorded.end(request, { ...ended, files }, run);
-    const { offered } = transcript;
-    return { folder: record.path, project: places.project, files, ownSkills: offered && listForeign(offered, skills) };
+    const { offered, models } = transcript;
+    const ownSkills = offered && listForeign(offered, skills);
+    return { folder: record.path, project: places.project, files, ownSkills, models };
   } catch (error) {
     if (signal.aborted) record.end('cancelled', 'interrupted');
     throw error;
@@ -212,7 +213,11 @@ function openRecord(record: RunRecord, skills: readonly InstalledSkill[], transc
     for (; turns < transcript.turns; turns += 1) record.append({ type: 'turn', turn: turns + 1 });
     for (const call of transcript.takeEnded()) {
       const { name: tool, input, ok, output } = call;
-      record.append({ type: 'subject-call', tool, input, ok, output, loads: findLoads(call, skills) });
+      const loads = findLoads(call, skills);
+      record.append({ type: 'subject-call', tool, input, ok, output, loads });
+      // An agent that loads a skill has offered it, whether it said so or not.
+      const loaded = loads.map(({ skill }) => skill).filter((name) => !skills.some((skill) => skill.name === name));
+      if (loaded.length > 0) transcript.offered = [...new Set([...(transcript.offered ?? []), ...loaded])];
     }
   };
   const end = (request: string, ended: SubjectEnd, { evalCase: { limits }, subject }: SubjectRun): void => {

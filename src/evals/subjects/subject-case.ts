@@ -34,7 +34,7 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
   const empty = ungradedResult(attempt, { id: subjectName(subject), way: 'live' });
   const startedAt = performance.now();
   try {
-    const { folder, project, files, ownSkills } = await runSubject(attempt);
+    const { folder, project, files, ownSkills, models } = await runSubject(attempt);
     const readOutput = (name: string): Buffer | undefined => files.get(name);
     const { openSession, evalCase, work } = attempt;
     const checkIn = (folder: string) =>
@@ -43,7 +43,9 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
       environment: sha256(stableJson([subject.program, subject.env])).slice(0, 16),
       ...defined({ [OWN_SKILLS]: ownSkills?.join(', ') }),
     };
-    const result = await gradeAttempt(attempt, { ...empty, given }, { folder, readOutput }, checkIn(project));
+    const served = models.length === 0 ? undefined : { models, fingerprints: [] };
+    const model = { ...empty.model, ...defined({ served }) };
+    const result = await gradeAttempt(attempt, { ...empty, model, given }, { folder, readOutput }, checkIn(project));
     const untouched = path.join(work, 'untouched');
     const prepare = () => {
       placeFiles(evalCase, untouched);

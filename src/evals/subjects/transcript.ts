@@ -24,6 +24,7 @@ export function openTranscript() {
   const open = new Set<string>();
   const steps: StepUsage[] = [];
   const prices: (number | undefined)[] = [];
+  const models = new Set<string>();
   let ended: TranscriptCall[] = [];
   const end = (id: string, { ok, output }: Pick<TranscriptCall, 'ok' | 'output'>): void => {
     const call = calls.get(id);
@@ -31,7 +32,16 @@ export function openTranscript() {
   };
   return {
     answer: '',
-    model: '',
+    /** The last model that it names. */
+    get model(): string {
+      return [...models].at(-1) ?? '';
+    },
+    set model(name: string) {
+      if (name !== '') models.add(name);
+    },
+    get models(): readonly string[] {
+      return [...models].toSorted();
+    },
     /** Agents that do not know a price say 0. */
     get usd(): number | undefined {
       const sum = sumAmounts(prices);
@@ -41,7 +51,7 @@ export function openTranscript() {
     error: undefined as string | undefined,
     /** Whether the event that ends every transcript of this agent was seen. */
     isComplete: false,
-    /** The skills that the agent offered to the model, if the transcript names them. */
+    /** The skills that the agent offered to the model or loaded, if the transcript names them. */
     offered: undefined as readonly string[] | undefined,
     get calls(): number {
       return calls.size;

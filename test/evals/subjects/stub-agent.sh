@@ -25,7 +25,7 @@ if [ -e "$here/bundled" ]; then skills="$skills,$(cat "$here/bundled")"; fi
 if [ -e "$here/bundled-beside" ] && [ -d .claude/skills/tables ]; then skills="$skills,\"doctor\""; fi
 say '{"type":"system","subtype":"init","model":"stub-model","skills":['"${skills#,}"']}'
 case "$prompt" in *'brass lantern'*) call 1 Skill '{"skill":"brass-lantern-check"}' loaded ;; esac
-case "$prompt" in *table*) call 2 Skill '{"skill":"tables"}' loaded ;; esac
+case "$prompt" in *table*) [ ! -d .claude/skills/tables ] || call 2 Skill '{"skill":"tables"}' loaded ;; esac
 case "$prompt" in
   *hang*) sleep 1000 & echo $! > "$here/hang.pid"; wait ;;
   *orphan*) setsid sh -c 'echo $$ > "'"$here"'/orphan.pid"; exec sleep 1000' > /dev/null 2>&1 &

@@ -102,7 +102,11 @@ describe('an agent as the subject', () => {
       wallMs: true,
       usd: 0.01,
     });
-    expect([model, loaded, answer]).toEqual([{ id: 'claude-code 9.9.9', way: 'live' }, ['tables'], 'the answer']);
+    expect([model, loaded, answer]).toEqual([
+      { id: 'claude-code 9.9.9', way: 'live', served: { models: ['stub-model'], fingerprints: [] } },
+      ['tables'],
+      'the answer',
+    ]);
     const [, , , , checked] = oneOf(report, 'writes').checks.filter(({ kind }) => kind !== 'sequence');
     expect(['passed', 'skipped']).toContain(checked?.status);
     expect(oneOf(report, 'denies').checks.map(({ id, status: one }) => `${id} ${one}`)).toEqual([
@@ -224,6 +228,74 @@ function commandAgent(bin: string, name: string, isGood: boolean): string {
   writeFileSync(file, `${lines.join('\n')}\n`);
   return `sh ${file}`;
 }
+
+describe('a command as the subject', () => {
+  const QUESTIONS = 'apples,bridges,candles,deserts,engines,forests,glaciers,harbours'.split(',');
+  const CASES_OF_TABLES = JSON.stringify(
+    QUESTIONS.map((word, place) => ({
+      input: `${'Describe,Sell,Count rare,Who invented,Paint,Why fear,List,Compare'.split(',')[place] ?? ''} ${word}`,
+      expect: { output: { contains: `fact on ${word}` } },
+    })),
+  );
+  const withSkill = (line: string, otherwise = ':'): string =>
+    `if test -f "$SKILLWRIGHT_SKILLS/tables/SKILL.md"; then ${line}; else ${otherwise}; fi`;
+  const answer = (text: string, model: string): string =>
+    `echo "{\\"type\\":\\"answer\\",\\"text\\":\\"${text} $SKILLWRIGHT_PROMPT\\",\\"model\\":\\"${model}\\"}"`;
+  const right = answer('fact on ${SKILLWRIGHT_PROMPT##* }:', 'm');
+  const skill = (name: string): string => `echo '{"type":"skill","name":"${name}"}'`;
+
+  test.each<[string, readonly string[], string | undefined]>([
+    ['helps', [withSkill(`${skill('tables')}; ${right}`, answer('no idea of', 'm'))], undefined],
+    [
+      'is another model in one arm',
+      [
+        withSkill(
+          `${skill('tables')}; ${answer('fact on ${SKILLWRIGHT_PROMPT##* }:', 'big')}`,
+          answer('no idea of', 'small'),
+        ),
+      ],
+      'different models answered in 8 of 8 attempts: big against small',
+    ],
+    [
+      'loads a skill of its own in one arm',
+      [withSkill(`${skill('tables')}; ${skill('cheat')}; ${right}`, answer('no idea of', 'm'))],
+      'the arms differ in more than the skill: skills of the agent',
+    ],
+    [
+      'shows a skill in its controls, and loads it in one arm',
+      [
+        `case "$SKILLWRIGHT_PROMPT" in *'brass lantern'*) ${skill('cheat')};; esac`,
+        withSkill(`${skill('tables')}; ${skill('cheat')}; ${right}`, answer('no idea of', 'm')),
+      ],
+      'the arms differ in more than the skill: skills of the agent',
+    ],
+    [
+      'names its own skills',
+      [
+        `echo '{"type":"skills","names":["cheat"]}'`,
+        withSkill(`${skill('tables')}; ${skill('cheat')}; ${right}`, answer('no idea of', 'm')),
+      ],
+      undefined,
+    ],
+    [
+      'names the skill after its answer',
+      [withSkill(`${right}; ${skill('tables')}`, answer('no idea of', 'm'))],
+      'not used',
+    ],
+  ])('%s', async (_name, lines, reason) => {
+    const { root, bin, env } = makeWorld({ 'cases.json': CASES_OF_TABLES });
+    const file = path.join(bin, 'own.sh');
+    const lantern = `case "$SKILLWRIGHT_PROMPT" in *'brass lantern'*) ${skill('brass-lantern-check')};; esac`;
+    writeFileSync(file, [lantern, ...lines, ''].join('\n'));
+    const words = ['eval', 'skills', '--subject', `sh ${file}`, '--baseline', 'none', '--report', 'json=r.json'];
+    await runCli(root, words, env);
+    const { comparisons, uncompared }: EvalReport = JSON.parse(readFileSync(path.join(root, 'r.json'), 'utf8'));
+    const found = comparisons.map((one) =>
+      one.p < 0.05 ? undefined : one.used?.count === 0 ? 'not used' : 'no difference',
+    );
+    expect([...found, ...uncompared.map((one) => one.reason)]).toEqual([reason]);
+  });
+});
 
 describe('several subjects', () => {
   test('make a portability matrix, with a row for one that cannot run and one that is invalid', async () => {
