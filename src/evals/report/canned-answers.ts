@@ -37,16 +37,26 @@ function isFailedAnswer(one: CaseResult): boolean {
 /** The failed results that no model answered. They are missing, as if the server had failed. */
 export function findCanned(results: readonly CaseResult[]): ReadonlySet<CaseResult> {
   const known = listKnownWords(results);
+  const passed = listPassed(results);
   const arms = groupBy(results.filter(isFailedAnswer), ({ arm }) => arm);
   return new Set(
-    [...arms.values()].flatMap((own) => findRepeated(own, (words) => countOwn(words, known) >= FEWEST_WORDS)),
+    [...arms.values()].flatMap((own) => {
+      const long = findRepeated(own, (words) => countOwn(words, known) >= FEWEST_WORDS);
+      // A server that gives such texts gives short ones as well.
+      return long.length === 0
+        ? []
+        : [...long, ...findRepeated(own.filter((one) => !passed.has(toTemplate(one.answer))))];
+    }),
   );
 }
+
+const listPassed = (results: readonly CaseResult[]): ReadonlySet<string> =>
+  new Set(results.flatMap((one) => (one.status === 'passed' ? [toTemplate(one.answer)] : [])));
 
 /** Texts that unlike requests got, and whose words are suspect. */
 function findRepeated(
   own: readonly CaseResult[],
-  isSuspect: (words: ReadonlySet<string>) => boolean,
+  isSuspect: (words: ReadonlySet<string>) => boolean = () => true,
 ): readonly CaseResult[] {
   const groups = [...groupBy(own, (one) => toTemplate(one.answer))].filter(
     ([template, group]) => isSuspect(new Set(listWords(template))) && countUnlike(group) >= FEWEST_UNLIKE,
@@ -103,11 +113,11 @@ const FEWEST_SHORT = 6;
 
 /** A few words, such as a label or "I do not know", may be the answer of a model, so that they count, and are named if they never pass. */
 function describeShort(results: readonly CaseResult[], canned: ReadonlySet<CaseResult>): readonly string[] {
-  const passed = new Set(results.flatMap((one) => (one.status === 'passed' ? [toTemplate(one.answer)] : [])));
+  const passed = listPassed(results);
   const failed = results.filter((one) => isFailedAnswer(one) && !hasEndedEarly(one) && !canned.has(one));
   return [...groupBy(failed, ({ arm }) => arm)].flatMap(([arm, own]) => {
     const isNew = (one: CaseResult): boolean => !passed.has(toTemplate(one.answer));
-    const repeated = findRepeated(own.filter(isNew), () => true);
+    const repeated = findRepeated(own.filter(isNew));
     const [first] = repeated;
     const all = results.filter((one) => one.arm === arm);
     // One answer to all cases is named for itself.
