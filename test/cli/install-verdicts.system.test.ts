@@ -127,7 +127,9 @@ describe('install', () => {
   test('no other mode is advised where every mode refuses the skill', async () => {
     const { sw } = projectWith({ ...SOURCE, 'source/bare/SKILL.md': '---\nname: bare\n---\n\n# Bare\n' });
     const { err } = await sw('install', './source', 'bare', '--yes', '--set', 'vocabulary=skills-agent');
-    expect(/hint: (.*)/.exec(err)?.[1]).toBe('SKILL.md violates the specification: fix the findings');
+    expect(/hint: (.*)/.exec(err)?.[1]).toBe(
+      'SKILL.md cannot be loaded: add description: with what the skill does and when to use it',
+    );
   });
 
   test('--strict and format.mode refuse violations; --lenient is accepted and not shown', async () => {
