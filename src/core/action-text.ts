@@ -114,7 +114,7 @@ function outcomeText(observation: Observation, isFull: boolean): string {
       if (observation.result !== undefined) return resultText(observation.result, isFull);
       return observation.question === undefined ? observation.status : `${observation.status}, waiting for input`;
     case 'command-killed':
-      return observation.status;
+      return [observation.status, ...(observation.warnings ?? [])].join('; ');
     case 'directory-listed':
       return `${countText(observation.entries.length, 'entry', 'entries')}${cut(observation.isCut)}`;
     case 'lines-found': {

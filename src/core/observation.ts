@@ -213,6 +213,8 @@ interface CommandKilled {
   readonly action: 'kill_command';
   readonly session: string;
   readonly status: 'exited' | 'killed';
+  /** What the command left in folders of the user, which was renamed. */
+  readonly warnings?: readonly string[];
 }
 
 interface FileRead {

@@ -60,6 +60,20 @@ attempt(write, project + "/storage/config", config)
 attempt(write, project + "/sub/plain.txt", "plain")
 for name in ["a\\nb", "\\x1b[2Jc", "\\u202egpj.exe", "\\x9b31m", "-rf", "\\u2028", "n" * 255] if sys.argv[2] == "names" else []:
     attempt(write, os.environ["OUTPUT_DIR"] + "/" + name, "x")
+# More than a mount would hide, names without room for more, a closed folder, and one whose path is too long for a system call.
+for number in range(2100): attempt(write, project + "/sub/envs/%d.env" % number, "")
+for place in ["", "/sub"]: attempt(write, project + place + "/" + "0" * 240 + ".code-workspace", "x")
+attempt(write, project + "/sub/aa/lib/AGENTS.md", "of the program")
+attempt(write, project + "/sub/aa/lib/.git/HEAD", "ref: refs/heads/main\\n")
+attempt(write, project + "/sub/aa/lib/.git/config", config)
+attempt(os.chmod, project + "/sub/aa", 0)
+def go_deep():
+    for _ in range(50): os.mkdir("d" * 200); os.chdir("d" * 200)
+if sys.argv[2] == "repository":
+    os.chdir(project + "/sub")
+    attempt(go_deep)
+    attempt(os.mkdir, ".git")
+    os.chdir("/")
 attempt(os.symlink, "/etc/passwd", os.environ["OUTPUT_DIR"] + "/link")
 attempt(os.symlink, project, os.environ["OUTPUT_DIR"] + "/folder")
 `;
@@ -135,7 +149,18 @@ function git(folder: string, words: readonly string[]): string {
 
 /** What a person does next in every folder of the project. */
 function workWith({ project }: World): void {
-  const folders = ['.', 'sub', 'fixture.git', 'fixture.git.held', 'lib', 'moved-lib', 'closed', 'fixed', 'storage'];
+  const folders = [
+    '.',
+    'sub',
+    'fixture.git',
+    'fixture.git.held',
+    'lib',
+    'moved-lib',
+    'closed',
+    'fixed',
+    'storage',
+    'sub/aa/lib',
+  ];
   for (const [name, mode] of [
     ['closed', 0o111],
     ['fixed', 0o555],
@@ -196,6 +221,18 @@ describe.each(executors.filter(({ isHere }) => isHere))('a program under $execut
         expect(ran.err).toContain(`moved ${path.join(world.project, 'lib/AGENTS.md')}`);
       }
       expect(read('tools/notes.txt')).toBe('of the user');
+      const sub = path.join(world.project, 'sub');
+      expect(lstatSync(path.join(sub, 'aa')).mode & 0o777).toBe(0);
+      chmodSync(path.join(sub, 'aa'), 0o755);
+      const left = execFileSync(
+        'find',
+        ['-iname', '.git', '-o', '-name', 'AGENTS.md', '-o', '-name', '*.code-workspace'],
+        {
+          cwd: sub,
+          encoding: 'utf8',
+        },
+      );
+      expect([left, readdirSync(path.join(sub, 'envs')).length]).toEqual(['', 2100]);
       workWith(world);
       expect(existsSync(world.marker)).toBe(false);
     },

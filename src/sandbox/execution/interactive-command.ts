@@ -14,7 +14,8 @@ import {
 import { openInteractions } from '../interaction/interactions.ts';
 import type { InteractionView } from '../interaction/interaction.ts';
 import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
-import { collectFor, type PreparedProgram } from './run-result.ts';
+import type { SetAside } from '../mounts/set-aside.ts';
+import { collectFor, failLeft, type PreparedProgram } from './run-result.ts';
 import { withRedaction } from './output-capture.ts';
 import { openStreams, prepareProgram, teeOutput, toRunResult, type ProgramStreams } from './run-program.ts';
 
@@ -33,6 +34,8 @@ export interface InteractiveCommands {
 export function openInteractiveCommands(shared: ExecutionParts): InteractiveCommands {
   const interactions = openInteractions({ now: Date.now, newId: () => randomUUID().slice(0, 8) });
   const prepared = new Map<string, StartedProgram>();
+  /** Of all programs: what was renamed when they ended, whether or not anyone asks for their results. */
+  const endings = new Set<Promise<SetAside>>();
 
   const seen = async (
     action: 'start_command' | 'write_input' | 'poll_command',
@@ -50,7 +53,7 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
       output: view.output,
       offset: view.offset,
       nextOffset: view.nextOffset,
-      exitCode: view.exitCode,
+      exitCode: view.exitCode === undefined ? undefined : (result?.exit_code ?? view.exitCode),
       ...(view.interaction?.needsInput === true
         ? { question: { kind: view.interaction.kind, hint: view.interaction.hint } }
         : {}),
@@ -74,10 +77,19 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
             const program = await prepareProgram(action, skill, parts, call);
             if (program.type === 'refused') return actionFailed(action.type, program.failure);
             const streams = openStreams(program);
-            const attached = capturing(withRedaction(program.workspace.attached, program.redactor), streams);
+            let ending: Promise<SetAside> = Promise.resolve(NOTHING_LEFT);
+            const attached = capturing(
+              withRedaction(program.workspace.attached, program.redactor),
+              streams,
+              (ended) => {
+                ending = ended.then(program.finish, program.finish);
+                ending.catch(() => undefined);
+                endings.add(ending);
+              },
+            );
             const terminal = action.terminal ?? false;
             const view = await interactions.start(attached, program.spec, { ...waiting, terminal });
-            prepared.set(view.sessionId, { program, streams });
+            prepared.set(view.sessionId, { program: { ...program, finish: () => ending }, streams });
             return await seen(action.type, view, parts);
           }
           case 'write_input': {
@@ -88,7 +100,9 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
             return await seen(action.type, await interactions.write(action.session, waiting), parts);
           case 'kill_command': {
             const { type, session } = action;
-            return { type: 'command-killed', action: type, session, status: await interactions.kill(session) };
+            const status = await interactions.kill(session);
+            const { warnings = [] } = (await prepared.get(session)?.program.finish()) ?? {};
+            return { type: 'command-killed', action: type, session, status, ...(warnings.length > 0 && { warnings }) };
           }
         }
       } catch (error) {
@@ -97,9 +111,16 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
         return actionFailed(action.type, failure('command/unknown', error.message, { hint: error.hint }));
       }
     },
-    close: () => interactions.close(),
+    async close() {
+      await interactions.close();
+      // Nobody reads results any more.
+      for (const { warnings, isLeft } of await Promise.all(endings))
+        if (isLeft) for (const warning of warnings) process.emitWarning(warning);
+    },
   };
 }
+
+const NOTHING_LEFT: SetAside = { warnings: [], isLeft: false };
 
 interface StartedProgram {
   readonly program: PreparedProgram;
@@ -108,7 +129,11 @@ interface StartedProgram {
 }
 
 /** Stores what programs print, beside the lines that are shown. */
-function capturing(attached: AttachedWorkspace, streams: ProgramStreams): AttachedWorkspace {
+function capturing(
+  attached: AttachedWorkspace,
+  streams: ProgramStreams,
+  onStarted: (ended: Promise<unknown>) => void,
+): AttachedWorkspace {
   const start = attached.start?.bind(attached);
   if (start === undefined) return attached;
   const finish = (): void => {
@@ -123,6 +148,7 @@ function capturing(attached: AttachedWorkspace, streams: ProgramStreams): Attach
         const tee = teeOutput(streams, (name, chunk) => sinks[name].write(chunk));
         const running = await start(spec, { ...mode, ...tee });
         running.ended.then(finish, finish);
+        onStarted(running.ended);
         return running;
       } catch (error) {
         finish();
@@ -138,9 +164,9 @@ async function collectResult(
   parts: ExecutionParts,
 ): Promise<RunResult | undefined> {
   if (end === undefined) return undefined;
-  const written = await program.finish();
+  const { warnings: written, isLeft } = await program.finish();
   const collected = await collectFor(program, end, parts);
   const warnings = [...program.warnings, ...(await program.missing()), ...ownWarnings, ...written];
   const [stdout, stderr] = [streams.stdout.finish(), streams.stderr.finish()];
-  return toRunResult({ ...program, warnings }, parts, { end, stdout, stderr, collected });
+  return toRunResult({ ...program, warnings }, parts, { end: failLeft(end, isLeft), stdout, stderr, collected });
 }

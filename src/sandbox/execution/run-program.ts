@@ -25,6 +25,7 @@ import { areaForSecrets } from '../workspace/private-area.ts';
 import { writableSkill } from '../workspace/writable-skill.ts';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
 import {
+  failLeft,
   makeRunResult,
   readOutputRequest,
   collectFor,
@@ -188,11 +189,14 @@ export async function prepareProgram(
     type: 'prepared',
     code,
     openPort: async () => await served?.open(),
-    finish: async () => [
-      ...((await skillCopy?.finish()) ?? []),
-      ...((await area?.finish()) ?? []),
-      ...folders.finish(),
-    ],
+    finish: async () => {
+      // First, because nothing else may keep it from being done.
+      const { warnings, isLeft } = folders.finish();
+      return {
+        isLeft,
+        warnings: [...((await skillCopy?.finish()) ?? []), ...((await area?.finish()) ?? []), ...warnings],
+      };
+    },
     workspace,
     run,
     startedAt,
@@ -248,7 +252,7 @@ export async function prepareProgram(
   };
 }
 
-/** Our own code, byte for byte. A command line is not, even if it runs in the folder of such a skill. */
+/** Our own code, byte for byte. */
 function isBuiltInScript(action: ProgramAction, staged: Parameters<typeof programCommand>[1]): boolean {
   return action.type === 'run_script' && staged !== undefined && BUILT_IN_DIGESTS.has(staged.digest);
 }
@@ -298,10 +302,13 @@ export async function runPrepared(
   });
   const background = runInBackground(running, prepared);
   background.catch(() => undefined);
-  const ended = await running;
+  const ended = await running.catch(async (error: unknown) => {
+    await prepared.finish();
+    throw error;
+  });
   const refusedHosts = [...(ended.refused ?? []), ...hint.refused(ended.reason !== 'exited' || ended.exitCode !== 0)];
-  const end = refusedHosts.length === 0 ? ended : { ...ended, refused: refusedHosts };
-  const written = await prepared.finish();
+  const { warnings: written, isLeft } = await prepared.finish();
+  const end = failLeft(refusedHosts.length === 0 ? ended : { ...ended, refused: refusedHosts }, isLeft);
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await background;
@@ -320,7 +327,6 @@ export async function runPrepared(
 /** After this time the program has started, and background checks do not delay it. */
 const START_MS = 25;
 
-/** Background work that must finish before the result is returned. */
 async function runInBackground(
   running: Promise<unknown>,
   { workspace, missing }: PreparedProgram,
@@ -333,11 +339,7 @@ async function runInBackground(
 
 async function waitForStart(running: Promise<unknown>): Promise<void> {
   const over = new AbortController();
-  try {
-    await Promise.race([running, delay(START_MS, undefined, { signal: over.signal })]);
-  } finally {
-    over.abort();
-  }
+  await Promise.race([running, delay(START_MS, undefined, { signal: over.signal })]).finally(() => over.abort());
 }
 
 export interface ProgramStreams {
@@ -351,7 +353,6 @@ export function openStreams({ workspace, run, spec }: PreparedProgram): ProgramS
   return { stdout: openCapture(file('stdout.txt'), limits), stderr: openCapture(file('stderr.txt'), limits) };
 }
 
-/** Writes output to its file and to the observer. */
 export function teeOutput(
   { stdout, stderr }: ProgramStreams,
   onOutput: ExecutionParts['onOutput'],

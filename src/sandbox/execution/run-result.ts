@@ -14,6 +14,7 @@ import {
   type Redactor,
   isProblem,
 } from '#core';
+import type { SetAside } from '../mounts/set-aside.ts';
 import { collectOutputs } from '../outputs/collect.ts';
 import { isSeparate } from '../workspace/layout.ts';
 import type { RunFolder, Workspace } from '../workspace/workspace.ts';
@@ -225,6 +226,14 @@ export async function collectFor(
   return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
 }
 
+/** The exit code of a program that left something that could not be renamed, and of one whose folders were replaced before it started. */
+const UNSAFE = 125;
+
+/** A program is no success if it left something that other tools run or obey. */
+export function failLeft(end: ProgramEnd, isLeft: boolean): ProgramEnd {
+  return isLeft && end.exitCode === 0 ? { ...end, exitCode: UNSAFE } : end;
+}
+
 /** A program that is ready to run. */
 export interface PreparedProgram {
   readonly type: 'prepared';
@@ -243,8 +252,8 @@ export interface PreparedProgram {
   readonly code: string;
   /** Opens the port that is served while the program runs, if any. The caller closes it. */
   readonly openPort: () => Promise<{ close(): Promise<void> } | undefined>;
-  /** To be called after the program: keeps what it wrote, checks the folders of the user, and returns further warnings. */
-  readonly finish: () => Promise<readonly string[]>;
+  /** To be called after the program: keeps what it wrote, and renames what it created in folders of the user that other tools run. */
+  readonly finish: () => Promise<SetAside>;
   /** Removes secrets of this program, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
   /** The cause of a failure by its output, with the command that fixes it. */

@@ -6,12 +6,17 @@ import { isSystemError } from '#platform';
 export interface ListedFolder {
   /** Entries whose names are UTF-8: others cannot be named in a mount. */
   readonly entries: readonly Dirent[];
-  /** Names of folders that are not UTF-8. */
-  readonly unnamed: readonly Buffer[];
+  /** Those whose names are not UTF-8. */
+  readonly unnamed: readonly { readonly name: Buffer; readonly isFolder: boolean }[];
   readonly isUnreadable: boolean;
+  /** Why a folder that exists could not be listed, apart from its rights: `ENAMETOOLONG`, `EIO`. */
+  readonly failed?: string;
 }
 
 const NOTHING: ListedFolder = { entries: [], unnamed: [], isUnreadable: false };
+
+/** Removed, or replaced by a file or a link. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /** The entries of a folder; none if it is gone by now. */
 export function listFolder(folder: string | Buffer): ListedFolder {
@@ -19,12 +24,14 @@ export function listFolder(folder: string | Buffer): ListedFolder {
     return withRights(folder, () => readEntries(folder));
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return { ...NOTHING, isUnreadable: error.code === 'EACCES' || error.code === 'EPERM' };
+    const { code } = error;
+    const isUnreadable = code === 'EACCES' || code === 'EPERM';
+    return { ...NOTHING, isUnreadable, ...(isUnreadable || GONE.has(code) ? {} : { failed: code }) };
   }
 }
 
 /** Does something in a folder of the user. A program could take away the rights to list or change the folder, so its mode is no obstacle. */
-export function withRights<Result>(folder: string | Buffer, act: () => Result): Result {
+function withRights<Result>(folder: string | Buffer, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
@@ -44,6 +51,8 @@ function readEntries(folder: string | Buffer): ListedFolder {
   const entries = all.filter(({ name }) => !name.includes('\uFFFD'));
   if (entries.length === all.length) return { ...NOTHING, entries };
   const raw = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
-  const unnamed = raw.flatMap((entry) => (!isUtf8(entry.name) && entry.isDirectory() ? [entry.name] : []));
+  const unnamed = raw.flatMap((entry) =>
+    isUtf8(entry.name) ? [] : [{ name: entry.name, isFolder: entry.isDirectory() }],
+  );
   return { ...NOTHING, entries, unnamed };
 }

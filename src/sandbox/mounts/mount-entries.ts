@@ -1,12 +1,12 @@
 import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { printable, quoted, SkillError } from '#core';
+import { quoted, SkillError } from '#core';
 import { isInside, isPresent, tryRealPath, quietly } from '#platform';
-import { programsOfGit } from './git-programs.ts';
+import { openNamedFiles } from './named-files.ts';
 import { filesBelow, linkedInode } from './hard-links.ts';
 import { listFolder } from './list-folder.ts';
-import { setAside, setRawAside, toProtectedEntry, type ProtectedEntry } from './set-aside.ts';
+import { setAside, toProtectedEntry, type ProtectedEntry, type SetAside } from './set-aside.ts';
 import type { CheckedMount } from './check-mount.ts';
 import type { HostMount } from '../program-types.ts';
 
@@ -19,8 +19,8 @@ export interface MountedFolder {
   readonly hidden: readonly string[];
   /** Folders of installed packages, as programs see them, in which nothing is hidden. */
   readonly free: readonly string[];
-  /** To be called after the program: sets aside what it created under protected names, and returns warnings. */
-  readonly finish: () => readonly string[];
+  /** To be called after the program: sets aside what it created under protected names. */
+  readonly finish: () => SetAside;
 }
 
 export interface MountEntriesOptions {
@@ -32,6 +32,8 @@ export interface MountEntriesOptions {
   readonly isIsolating: boolean;
   /** Whether programs could connect to sockets in the folder, which lead out of the sandbox. */
   readonly hasSockets: boolean;
+  /** Whether files are hidden by their names when they are opened, also where no mount covers them. */
+  readonly hidesNames: boolean;
   readonly isHidden: (relative: string) => boolean;
   /** Whether a file, by its absolute path, is hidden by what is in it. */
   readonly isSecretDocument: (file: string) => boolean;
@@ -46,6 +48,7 @@ export interface MountEntriesOptions {
 const MAX_ENTRIES = 200_000;
 /** Each hidden file costs every program a mount. */
 const MAX_COVERED = 2_000;
+const NOTHING_LEFT: SetAside = { warnings: [], isLeft: false };
 /** Installed packages, which are neither the user's secrets nor instructions. */
 const UNSEARCHED: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', 'venv', '.tox', '__pycache__']);
 
@@ -78,13 +81,21 @@ function toMounts(mount: CheckedMount, options: MountEntriesOptions, found: Foun
   const clashes = isIsolating && (isInside(source, root) || isInside(root, source));
   const target = clashes ? `/mnt/${path.basename(source)}` : source;
   const first: HostMount = { source, target, access };
-  if (found === undefined) return { mounts: [first], target, hidden: [], free: [], finish: () => [] };
+  if (found === undefined) return { mounts: [first], target, hidden: [], free: [], finish: () => NOTHING_LEFT };
   const empty = found.hidden.length === 0 ? undefined : emptyEntries(workspace);
   return {
     target,
     hidden: found.hidden.map(({ path: relative }) => relative),
     free: found.free.map((relative) => `${target}/${relative}`),
-    finish: () => (access === 'write' ? checkAfter(source, found, search(mount, options)) : []),
+    finish: () =>
+      access === 'write'
+        ? setAside(source, {
+            before: found.names,
+            unreadable: found.unreadable,
+            unsearched: UNSEARCHED,
+            names: openNamedFiles(source, options),
+          })
+        : NOTHING_LEFT,
     mounts: [
       first,
       ...found.protected.map((relative) => ({
@@ -101,23 +112,13 @@ function toMounts(mount: CheckedMount, options: MountEntriesOptions, found: Foun
   };
 }
 
-function checkAfter(source: string, before: Found, after: Found): readonly string[] {
-  return [
-    ...setAside(source, before.names, after.names),
-    ...after.unnamed.map((file) => setRawAside(file)),
-    ...after.unreadable
-      .filter((folder) => !before.unreadable.includes(folder))
-      .map((folder) => `${printable(path.join(source, folder))} cannot be read: check it before you work in it`),
-  ];
-}
-
 interface Found {
   protected: string[];
   /** Of a writable folder, also links and what is hidden. */
   readonly names: Map<string, ProtectedEntry>;
   hidden: { readonly path: string; readonly isFolder: boolean }[];
   free: string[];
-  /** Protected entries of a writable folder in folders whose names are not UTF-8, so that no mount covers them. */
+  /** Entries that no mount covers, because their name or that of their folder is not UTF-8. */
   readonly unnamed: Buffer[];
   readonly unreadable: string[];
 }
@@ -125,28 +126,31 @@ interface Found {
 /** Throws `policy/refused` for a folder that is too large to search. */
 function search(
   { source, access }: CheckedMount,
-  { isHidden, isProtected, isSecretDocument, hasSockets, skillRoots, records }: MountEntriesOptions,
+  { isHidden, isSecretDocument, hasSockets, records, ...rules }: MountEntriesOptions,
 ): Found {
   const isWritable = access === 'write';
   const found: Found = { protected: [], names: new Map(), hidden: [], free: [], unnamed: [], unreadable: [] };
-  const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
+  const files = openNamedFiles(source, rules);
+  const isUncovered = (relative: string): boolean =>
+    (isWritable && rules.isProtected(relative)) || ((isWritable || !rules.hidesNames) && isHidden(relative));
   /** Real paths that are hidden whatever they are called. */
   const targets = [...records];
-  /** Named by the settings of a repository. */
-  const ofGit = new Set<string>();
   const waiting = [''];
   let count = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const place = path.join(source, folder);
-    const { entries, unnamed, isUnreadable } = listFolder(place);
+    const { entries, unnamed, isUnreadable, failed } = listFolder(place);
     if (isUnreadable) found.unreadable.push(folder);
+    if (failed !== undefined)
+      throw notMountable(source, `its folder ${quoted(folder, 200)} cannot be listed (${failed})`);
     const identity = isWritable ? folderIdentity(place) : '';
-    const names = new Set(isWritable ? entries.map(({ name }) => name) : []);
-    const isBare = isRepository(names);
-    if (names.has('.git')) for (const file of programsOfGit(place, source)) ofGit.add(path.relative(source, file));
-    if (isWritable)
-      for (const name of unnamed)
-        found.unnamed.push(...protectedBelow(Buffer.concat([Buffer.from(`${place}/`), name]), isProtected));
+    const isRunOrObeyed = isWritable ? files.enter(folder, new Set(entries.map(({ name }) => name))) : () => false;
+    for (const { name, isFolder } of unnamed) {
+      const file = Buffer.concat([Buffer.from(`${place}/`), name]);
+      const relative = folder === '' ? name.toString('latin1') : `${folder}/${name.toString('latin1')}`;
+      if (isUncovered(relative)) found.unnamed.push(file);
+      else if (isFolder) found.unnamed.push(...uncoveredBelow(file, isUncovered));
+    }
     for (const entry of entries) {
       count += 1;
       if (count > MAX_ENTRIES) throw notMountable(source, `it has more than ${String(MAX_ENTRIES)} files`);
@@ -156,12 +160,7 @@ function search(
           `more than ${String(MAX_COVERED)} of its files hold secrets or are run or obeyed by other tools`,
         );
       const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      const isNamed =
-        isWritable &&
-        (isProtected(relative) ||
-          ofGit.has(relative) ||
-          (isBare && RUN_BY_GIT.has(entry.name)) ||
-          roots.has(path.join(source, relative)));
+      const isNamed = isRunOrObeyed(relative, entry.name);
       const remember = (isSecret: boolean): void => {
         if (isWritable)
           found.names.set(`${identity}/${entry.name}`, toProtectedEntry(source, relative, isSecret && !isNamed));
@@ -192,6 +191,19 @@ function search(
       if (isFolder) (UNSEARCHED.has(entry.name) ? found.free : waiting).push(relative);
     }
   }
+  const covered = (relative: string): boolean =>
+    found.protected.some((each) => isInside(relative, each)) ||
+    found.hidden.some(({ path: each }) => isInside(relative, each));
+  // Named by a repository that was found after the folder of the file.
+  for (const relative of isWritable ? files.ofGit : []) {
+    const [place, name] = [path.join(source, path.dirname(relative)), path.basename(relative)];
+    const key = `${folderIdentity(place)}/${name}`;
+    if (found.names.has(key) || covered(relative) || tryRealPath(place) !== place) continue;
+    if (!isPresent(path.join(place, name))) continue;
+    const entry = toProtectedEntry(source, relative, false);
+    found.names.set(key, entry);
+    if (entry.link === undefined) found.protected.push(relative);
+  }
   for (const target of targets) hideTarget(found, source, target);
   return found;
 }
@@ -202,26 +214,21 @@ function folderIdentity(folder: string): string {
   return stats === undefined ? folder : `${String(stats.dev)}:${String(stats.ino)}`;
 }
 
-/** What git runs and obeys in a folder that it takes for a repository, whatever the folder is called. */
-const RUN_BY_GIT: ReadonlySet<string> = new Set(['HEAD', 'config', 'config.worktree', 'commondir', 'hooks', 'info']);
-
-function isRepository(names: ReadonlySet<string>): boolean {
-  return names.has('HEAD') && (names.has('commondir') || (names.has('objects') && names.has('refs')));
-}
-
-/** Protected entries below a folder whose name is not UTF-8. */
-function protectedBelow(folder: Buffer, isProtected: (relative: string) => boolean): readonly Buffer[] {
+/** Entries below a folder whose name is not UTF-8 that would have to be covered. */
+function uncoveredBelow(folder: Buffer, isUncovered: (relative: string) => boolean): readonly Buffer[] {
   const found: Buffer[] = [];
   const waiting = [folder];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     const { entries, unnamed } = listFolder(at);
-    const below = (name: Buffer | string): Buffer => Buffer.concat([at, Buffer.from('/'), Buffer.from(name)]);
-    for (const entry of entries) {
-      const file = below(entry.name);
-      if (isProtected(file.subarray(folder.length + 1).toString('latin1'))) found.push(file);
-      else if (entry.isDirectory()) waiting.push(file);
+    const all = [
+      ...entries.map((entry) => ({ name: Buffer.from(entry.name), isFolder: entry.isDirectory() })),
+      ...unnamed,
+    ];
+    for (const { name, isFolder } of all) {
+      const file = Buffer.concat([at, Buffer.from('/'), name]);
+      if (isUncovered(file.subarray(folder.length + 1).toString('latin1'))) found.push(file);
+      else if (isFolder) waiting.push(file);
     }
-    waiting.push(...unnamed.map((name) => below(name)));
   }
   return found;
 }
@@ -230,7 +237,7 @@ function refuseUnnamed(source: string, { unnamed: [file] }: Found): void {
   if (file !== undefined)
     throw notMountable(
       source,
-      `no mount can protect ${quoted(file.toString('latin1'), 200)}, because the name of its folder is not UTF-8`,
+      `no mount can protect ${quoted(file.toString('latin1'), 200)}, because its name or that of its folder is not UTF-8`,
     );
 }
 

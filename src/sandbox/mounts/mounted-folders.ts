@@ -6,6 +6,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import type { CheckedMount } from './check-mount.ts';
 import { mountEntries, type MountEntriesOptions } from './mount-entries.ts';
 import { secretDocuments } from './hidden-names.ts';
+import type { SetAside } from './set-aside.ts';
 import type { HostMount, ProjectView } from '../program-types.ts';
 
 /** The host folders that one program sees. */
@@ -24,8 +25,8 @@ interface MountedFolders {
    * another process could put a different folder or a link there.
    */
   readonly verify: (argv: readonly string[]) => readonly string[];
-  /** To be called after the program; returns further warnings. */
-  readonly finish: () => readonly string[];
+  /** To be called after the program. */
+  readonly finish: () => SetAside;
 }
 
 interface MountFoldersOptions extends Pick<MountEntriesOptions, 'records' | 'skillRoots'> {
@@ -57,6 +58,7 @@ export function mountFolders(
     isIsolating,
     // Where programs share the files of this machine, they have no sockets that connect.
     hasSockets: isSeparate(attached),
+    hidesNames,
     isSecretDocument,
     isHidden: (relative) => isHidden(relative, mount.source),
     isProtected: (relative) => isProtected(relative, mount.source),
@@ -72,7 +74,10 @@ export function mountFolders(
     hidden: hidesNames
       ? { folders: found.map(({ target }) => target), free: found.flatMap(({ free }) => free), names }
       : undefined,
-    finish: () => found.flatMap((each) => each.finish()),
+    finish: () => {
+      const all = found.map((each) => each.finish());
+      return { warnings: all.flatMap(({ warnings }) => warnings), isLeft: all.some(({ isLeft }) => isLeft) };
+    },
     verify: (argv) => (found.length === 0 ? argv : verifiedCommand(argv, found, attached)),
     project: project?.target,
     projectView: { access: project?.access ?? 'none', folder: project?.target ?? '' },

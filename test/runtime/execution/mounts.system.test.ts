@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Action } from '../../../src/core/action.ts';
@@ -284,6 +285,64 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     expect([readlinkSync(inside('CLAUDE.md')), readFileSync(inside('notes.txt'), 'utf8')]).toEqual([
       'notes.txt',
       'notes\n',
+    ]);
+  });
+
+  test('what a program created is set aside when it is killed, and when its session ends', async () => {
+    const world = writeWorld();
+    if (!isIsolating || name === 'container') return;
+    const sub = path.join(world.project, 'sub');
+    mkdirSync(sub);
+    for (const folder of [world.project, sub]) chmodSync(folder, 0o777);
+    const { session } = await open(world, { executor, mounts: [{ folder: world.project, access: 'write' }] });
+    const start = async (file: string): Promise<string> => {
+      const seen = await session.perform({
+        type: 'start_command',
+        command: `echo obey > ${sub}/${file}; echo started; sleep 60`,
+        yieldMs: 20_000,
+        pollLines: 1,
+      });
+      if (seen.type !== 'command-seen') throw new Error(JSON.stringify(seen));
+      while (!existsSync(path.join(sub, file))) await session.perform({ type: 'poll_command', session: seen.session });
+      return seen.session;
+    };
+    const killed = await session.perform({ type: 'kill_command', session: await start('AGENTS.md') });
+    expect(killed).toMatchObject({
+      type: 'command-killed',
+      warnings: [expect.stringContaining(`created ${sub}/AGENTS.md, which other tools run or obey; it was renamed`)],
+    });
+    await start('CLAUDE.md');
+    await session.close();
+    expect(readdirSync(sub).toSorted()).toEqual(['AGENTS.md.held', 'CLAUDE.md.held']);
+  });
+
+  test('a program whose files cannot be renamed is named and has failed', async () => {
+    const world = writeWorld();
+    const sub = path.join(world.project, 'sub');
+    mkdirSync(sub);
+    const chattr = (change: string): boolean => spawnSync('chattr', [change, sub], { stdio: 'ignore' }).status === 0;
+    // A folder that cannot be changed stands for all reasons why a name cannot be.
+    if (!isIsolating || name === 'container' || !chattr('+i') || !chattr('-i')) return;
+    onTestFinished(() => void chattr('-i'));
+    mkdirSync(path.join(world.project, 'other'));
+    for (const each of ['', 'sub', 'other']) chmodSync(path.join(world.project, each), 0o777);
+    const { session } = await open(world, { executor, mounts: [{ folder: world.project, access: 'write' }] });
+    const running = run(
+      session,
+      command(
+        `cd ${world.project}; echo x > sub/AGENTS.md; echo x > other/CLAUDE.md; until [ -e src/go ]; do sleep 0.1; done`,
+      ),
+    );
+    while (!existsSync(path.join(world.project, 'other/CLAUDE.md'))) await setTimeout(20);
+    expect(chattr('+i')).toBe(true);
+    writeFileSync(path.join(world.project, 'src/go'), '');
+    const { exit_code: status, warnings } = await running;
+    expect([status, warnings.filter((line) => line.includes('run or obey')).toSorted()]).toEqual([
+      125,
+      [
+        `the program created ${world.project}/other/CLAUDE.md, which other tools run or obey; it was renamed. To accept it, run: mv ${world.project}/other/CLAUDE.md.held ${world.project}/other/CLAUDE.md`,
+        `the program created ${sub}/AGENTS.md, which other tools run or obey, and it cannot be renamed (EPERM): check it before you go on`,
+      ],
     ]);
   });
 
