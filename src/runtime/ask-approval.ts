@@ -6,6 +6,7 @@ import {
   quoted,
   shownTool,
   stableJson,
+  startsProgram,
   type Action,
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -58,7 +59,7 @@ export async function askApproval(
     approved,
     context.project,
     packages === undefined ? toApprovalDetail(action, path, preview, decided) : packageDetail(action, packages),
-    context.tool,
+    context,
   );
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
@@ -121,9 +122,10 @@ function approvalRequest(
   skill: ApprovedSkill | undefined,
   project: string,
   detail: ApprovalRequest['detail'],
-  tool: string | undefined,
+  { tool, execution }: ActionContext,
 ): ApprovalRequest {
-  const bound = { action, skill, project, detail, isolation, accesses };
+  const given = startsProgram(action) ? execution?.given : undefined;
+  const bound = { action, skill, project, detail, isolation, accesses, given };
   return {
     id: `sha256:${sha256(stableJson(bound))}`,
     tool: shownTool(tool, decision.tool),

@@ -133,6 +133,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     secretNames: options.secretNames ?? (() => []),
     skillRoots,
     identity: { profile, image: executor.image },
+    given: describeGiven(options, { executor, mounts, network }),
     artifacts,
     packages,
     openWorkspace,
@@ -176,6 +177,27 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     },
   };
   return execution;
+}
+
+/** Everything of the options that changes what programs run, see or reach. Values that differ between processes are left out. */
+function describeGiven(
+  { env, limits, hostInputs, startsInProject, serve, packages, artifacts }: ExecutionOptions,
+  { executor, mounts, network }: Pick<ExecutionParts, 'executor' | 'mounts' | 'network'>,
+): Execution['given'] {
+  const { onProgress: _, ...ofPackages } = packages ?? {};
+  return {
+    env,
+    limits,
+    hostInputs,
+    startsInProject,
+    network,
+    port: serve?.port,
+    packages: ofPackages,
+    artifacts: typeof artifacts === 'string' ? artifacts : undefined,
+    executor: executor.name,
+    image: executor.image,
+    mounts: mounts.map(({ source, access, isProject }) => ({ source, access, isProject })),
+  };
 }
 
 /**

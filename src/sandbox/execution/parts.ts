@@ -190,6 +190,8 @@ export interface Execution
     Pick<Required<ExecutionOptions>, 'secretNames'> {
   readonly executor: Executor['name'];
   readonly isolation: RunResult['isolation'];
+  /** What every program gets besides its action, so that a yes to a program is a yes for this too. */
+  readonly given: Readonly<Record<string, unknown>>;
   /** Executor profile and container image, for records. */
   readonly identity: { readonly profile?: string; readonly image?: string };
   /** The workspace, if it was opened. */

@@ -62,7 +62,7 @@ function makeDeep(folder: string, script: string): void {
     'sh',
     folder,
   ]);
-  onTestFinished(() => execFileSync('rm', ['-rf', folder]));
+  onTestFinished(() => void execFileSync('rm', ['-rf', folder]));
 }
 
 describe('after a program', () => {
