@@ -113,7 +113,7 @@ async function benchOne(executor: Executor, options: Bench): Promise<readonly Be
 async function benchHiding(workspace: AttachedWorkspace, name: string, workDir: string): Promise<readonly BenchRow[]> {
   const project = makeProject(workDir);
   const mounts = [{ source: project, target: project, access: 'read' }] as const;
-  const hidden = { folders: [project], free: [], names: hiddenNames() };
+  const hidden = { folders: [project], free: [], secrets: [], names: hiddenNames() };
   const starts: number[] = [];
   const reads: number[] = [];
   const started = { ...spec(['true']), mounts };

@@ -137,6 +137,8 @@ interface HiddenFiles {
   readonly folders: readonly string[];
   /** Folders in them where every file is shown. */
   readonly free: readonly string[];
+  /** Files that are hidden by any name: `device:inode:nanoseconds`, with the time when the file was created. */
+  readonly secrets: readonly string[];
   readonly names: HiddenNames;
 }
 

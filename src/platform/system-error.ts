@@ -7,9 +7,14 @@ export function quietly<Result, Fallback>(act: () => Result, fallback?: Fallback
   try {
     return act();
   } catch (error) {
-    if (isSystemError(error)) return fallback;
+    if (isSystemError(error) || isNulPath(error)) return fallback;
     throw error;
   }
+}
+
+/** Node throws before it asks the system: nothing has a path with a NUL. */
+function isNulPath(error: unknown): boolean {
+  return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
 /** Links are not followed. Returns `undefined` where nothing exists or the system refuses. */

@@ -26,10 +26,23 @@ export function checkConfig(value: unknown, file: 'config' | 'policy' = 'config'
 }
 
 function listProblems(value: unknown, file: 'config' | 'policy'): readonly SchemaProblem[] {
-  const problems = checkJson(value, file === 'policy' ? POLICY_FILE_SCHEMA : CONFIG_SCHEMA);
+  const ofSchema = checkJson(value, file === 'policy' ? POLICY_FILE_SCHEMA : CONFIG_SCHEMA);
+  const problems = ofSchema.length > 0 ? ofSchema : nulProblems(value);
   if (problems.length > 0) return problems;
   if (file === 'policy') return ruleProblems(value, []);
   return [...ruleProblems(value, ['policy']), ...hostProblems(value, ['execution', 'network'])];
+}
+
+/** No path, name, word or variable can have a NUL, and system calls throw for one. */
+function nulProblems(value: unknown, path: JsonPath = []): readonly SchemaProblem[] {
+  if (typeof value === 'string')
+    return value.includes('\0') ? [{ type: 'invalid', path, expected: 'a text without NUL characters' }] : [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => nulProblems(item, [...path, index]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => [
+    ...nulProblems(key, [...path, key]),
+    ...nulProblems(item, [...path, key]),
+  ]);
 }
 
 /** An unreadable rule might be the one that denies, so it is an error. */

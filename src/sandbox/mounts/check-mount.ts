@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { isSkillError, quoted, SkillError } from '#core';
 import { isInside, tryRealPath, DirectoryHandle } from '#platform';
-import { filesBelow, linkedInode } from './hard-links.ts';
+import { filesBelow, identifyFile, type FileIdentity } from './hard-links.ts';
 import type { Identity } from '../program-types.ts';
 
 /** A folder that the user wants programs to see. */
@@ -25,8 +25,8 @@ export interface CheckedMount {
   readonly isProject: boolean;
   /** `device:inode` of the folder. */
   readonly inode: string;
-  /** `device:inode` of key files of the user that have a second name, which could be in the folder. */
-  readonly linkedKeys: readonly string[];
+  /** Key files of the user, which could have another name in the folder. */
+  readonly keys: readonly FileIdentity[];
 }
 
 export interface MountRules {
@@ -64,7 +64,7 @@ const SECRET_FILES = '.netrc .npmrc .pypirc .git-credentials .pgpass .my.cnf .va
 /** Programs keep caches beside keys; that many files are searched in each folder. */
 const MAX_KEYS = 1_000;
 
-function linkedKeys(home: string | undefined): readonly string[] {
+function findKeys(home: string | undefined): readonly FileIdentity[] {
   if (home === undefined) return [];
   const folders = [...SECRET_FOLDERS, ...[...SECRET_SETTINGS].map((name) => `.config/${name}`)];
   const files = folders.flatMap((folder) => {
@@ -72,7 +72,7 @@ function linkedKeys(home: string | undefined): readonly string[] {
     for (const file of filesBelow(path.join(home, folder))) if (found.push(`${folder}/${file}`) >= MAX_KEYS) break;
     return found;
   });
-  return [...SECRET_FILES, ...files].flatMap((file) => linkedInode(path.join(home, file)) ?? []);
+  return [...SECRET_FILES, ...files].flatMap((file) => identifyFile(path.join(home, file)) ?? []);
 }
 
 /** Throws `policy/refused` for a folder that programs must not see. */
@@ -86,7 +86,7 @@ function checkMount(request: MountRequest, rules: MountRules): CheckedMount {
     const problem = placeProblem(source, rules) ?? accessProblem(source, access, rules);
     if (problem !== undefined) throw refused(folder, problem.reason, problem.hint);
     const { dev, ino } = fstatSync(opened.directory.descriptor, { bigint: true });
-    return { source, access, isProject, inode: `${String(dev)}:${String(ino)}`, linkedKeys: linkedKeys(rules.home) };
+    return { source, access, isProject, inode: `${String(dev)}:${String(ino)}`, keys: findKeys(rules.home) };
   } finally {
     opened.directory.close();
   }

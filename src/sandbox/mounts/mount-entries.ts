@@ -4,7 +4,7 @@ import path from 'node:path';
 import { quoted, SkillError } from '#core';
 import { isInside, isPresent, tryRealPath, quietly } from '#platform';
 import { openNamedFiles } from './named-files.ts';
-import { filesBelow, linkedInode } from './hard-links.ts';
+import { filesBelow, identifyFile, linkedInode, type FileIdentity } from './hard-links.ts';
 import { listFolder } from './list-folder.ts';
 import { setAside, toProtectedEntry, type ProtectedEntry, type SetAside } from './set-aside.ts';
 import type { CheckedMount } from './check-mount.ts';
@@ -19,6 +19,8 @@ export interface MountedFolder {
   readonly hidden: readonly string[];
   /** Folders of installed packages, as programs see them, in which nothing is hidden. */
   readonly free: readonly string[];
+  /** Files of all mounted folders that stay hidden under any name, as `FileIdentity.created`. */
+  readonly secrets: readonly string[];
   /** To be called after the program: sets aside what it created under protected names. */
   readonly finish: () => SetAside;
 }
@@ -48,6 +50,8 @@ export interface MountEntriesOptions {
 const MAX_ENTRIES = 200_000;
 /** Each hidden file costs every program a mount. */
 const MAX_COVERED = 2_000;
+/** Files that a program is told to keep hidden under other names. */
+const MAX_SECRETS = 5_000;
 const NOTHING_LEFT: SetAside = { warnings: [], isLeft: false };
 /** Installed packages, which are neither the user's secrets nor instructions. */
 const UNSEARCHED: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', 'venv', '.tox', '__pycache__']);
@@ -65,17 +69,26 @@ export function mountEntries(
     return { mount, options, found: options.isIsolating ? search(mount, options) : undefined };
   });
   // A file that is hidden in one folder is hidden by its other names in all of them.
-  const secrets = new Set(searched.flatMap(({ mount, found }) => [...mount.linkedKeys, ...secretInodes(mount, found)]));
+  const files = [false, true].flatMap((isFolder) => [
+    ...searched.flatMap(({ mount, found }) => secretFiles(mount, found, isFolder)),
+    ...(isFolder ? [] : searched.flatMap(({ mount }) => mount.keys)),
+  ]);
+  const linked = new Set(files.flatMap(({ inode, isLinked }) => (isLinked ? [inode] : [])));
+  const secrets = [...new Set(files.map(({ created }) => created))].slice(0, MAX_SECRETS);
   return searched.map(({ mount, options, found }) => {
     if (found !== undefined) {
       refuseUnnamed(mount.source, found);
-      coverSecondNames(found, mount, secrets);
+      coverSecondNames(found, mount, linked);
     }
-    return toMounts(mount, options, found);
+    return { ...toMounts(mount, options, found), secrets };
   });
 }
 
-function toMounts(mount: CheckedMount, options: MountEntriesOptions, found: Found | undefined): MountedFolder {
+function toMounts(
+  mount: CheckedMount,
+  options: MountEntriesOptions,
+  found: Found | undefined,
+): Omit<MountedFolder, 'secrets'> {
   const { source, access } = mount;
   const { root, isIsolating, workspace } = options;
   const clashes = isIsolating && (isInside(source, root) || isInside(root, source));
@@ -141,7 +154,8 @@ function search(
     const place = path.join(source, folder);
     const { entries, unnamed, isUnreadable, failed } = listFolder(place);
     if (isUnreadable) found.unreadable.push(folder);
-    if (failed !== undefined)
+    // By a path that is too long, a file could be hidden when it is opened, but not protected.
+    if (failed !== undefined && (isWritable || !rules.hidesNames))
       throw notMountable(source, `its folder ${quoted(folder, 200)} cannot be listed (${failed})`);
     const identity = isWritable ? folderIdentity(place) : '';
     const isRunOrObeyed = isWritable ? files.enter(folder, new Set(entries.map(({ name }) => name))) : () => false;
@@ -254,13 +268,15 @@ function hideTarget(found: Found, source: string, real: string): void {
   found.hidden.push({ path: target, isFolder: stats.isDirectory() });
 }
 
-/** Files of a folder that are hidden and have other names. */
-function secretInodes({ source }: CheckedMount, found: Found | undefined): readonly string[] {
-  return (found?.hidden ?? []).flatMap(({ path: name, isFolder }) => {
-    const place = path.join(source, name);
-    const files = isFolder ? [...filesBelow(place)].map((file) => path.join(place, file)) : [place];
-    return files.flatMap((file) => linkedInode(file) ?? []);
-  });
+/** Files of a folder that are hidden themselves, or in a hidden folder. */
+function secretFiles({ source }: CheckedMount, found: Found | undefined, isFolder: boolean): readonly FileIdentity[] {
+  return (found?.hidden ?? [])
+    .filter((entry) => entry.isFolder === isFolder)
+    .flatMap(({ path: name }) => {
+      const place = path.join(source, name);
+      const files = isFolder ? [...filesBelow(place)].map((file) => path.join(place, file)) : [place];
+      return files.flatMap((file) => identifyFile(file) ?? []);
+    });
 }
 
 /** Hides and protects the other names of files that are hidden or protected by one, and of the user's keys. */

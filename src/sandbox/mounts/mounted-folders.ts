@@ -72,7 +72,12 @@ export function mountFolders(
     mounts: found.flatMap((each) => each.mounts),
     targets: found.map(({ target }) => target),
     hidden: hidesNames
-      ? { folders: found.map(({ target }) => target), free: found.flatMap(({ free }) => free), names }
+      ? {
+          folders: found.map(({ target }) => target),
+          free: found.flatMap(({ free }) => free),
+          secrets: found[0]?.secrets ?? [],
+          names,
+        }
       : undefined,
     finish: () => {
       const all = found.map((each) => each.finish());

@@ -72,6 +72,18 @@ describe('the configuration schema', () => {
       'one of deny, ask, allow',
     ],
     [
+      'a path that no system call takes',
+      { skill_roots: ['a\0b'] },
+      ['skill_roots', 0],
+      'a text without NUL characters',
+    ],
+    [
+      'a name that no system call takes',
+      { secrets: { a: { B: { file: 'x\0' } } } },
+      ['secrets', 'a', 'B', 'file'],
+      'a text without NUL characters',
+    ],
+    [
       'a grant of everything',
       { execution: { network: ['*.org'] } },
       ['execution', 'network', 0],

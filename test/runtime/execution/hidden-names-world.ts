@@ -71,6 +71,7 @@ export async function openWorld(
   }: {
     readonly access?: 'read' | 'write';
     readonly project?: string;
+    readonly home?: string;
     /** Further folders that programs read. */
     readonly others?: readonly string[];
   } = {},
@@ -91,7 +92,7 @@ export async function openWorld(
   write('README.md', 'readme\n');
   const runtime = await createRuntime({
     cwd: project,
-    home: path.join(folder, 'home'),
+    home: given.home ?? path.join(folder, 'home'),
     env: {},
     roots: [path.join(folder, 'skills')],
     onlyRoots: true,

@@ -54,6 +54,7 @@ describe('a mount is refused for', () => {
     ['a skill', 'skills/pdf', 'it is in the skill folder'],
     ['a file', 'home/project/file', 'it is not a folder'],
     ['what is missing', 'gone', 'it does not exist'],
+    ['what no file can be called', 'a\0b', 'it does not exist'],
   ])('%s', (_, name, reason) => {
     const { folder, rules } = writeWorld();
     const request = reading(path.resolve(folder, name));

@@ -33,21 +33,18 @@ function openFolder(prepare: (folder: string) => void = () => undefined): {
 
 function mount(folder: string, workspace: string): MountedFolder {
   const isHidden = matchHiddenNames(hiddenNames());
-  const [mounted] = mountEntries(
-    [{ source: folder, access: 'write', isProject: true, inode: '', linkedKeys: [] }],
-    () => ({
-      workspace,
-      root: '/nowhere',
-      isIsolating: true,
-      hasSockets: true,
-      hidesNames: true,
-      isHidden: (relative) => isHidden(relative, folder) || isSecretPath(relative, folder),
-      isSecretDocument: () => false,
-      isProtected: (relative) => writeProtection(relative, folder) !== 'free',
-      skillRoots: [],
-      records: [],
-    }),
-  );
+  const [mounted] = mountEntries([{ source: folder, access: 'write', isProject: true, inode: '', keys: [] }], () => ({
+    workspace,
+    root: '/nowhere',
+    isIsolating: true,
+    hasSockets: true,
+    hidesNames: true,
+    isHidden: (relative) => isHidden(relative, folder) || isSecretPath(relative, folder),
+    isSecretDocument: () => false,
+    isProtected: (relative) => writeProtection(relative, folder) !== 'free',
+    skillRoots: [],
+    records: [],
+  }));
   if (mounted === undefined) throw new Error('the folder was not mounted');
   return mounted;
 }

@@ -1,6 +1,8 @@
 /** The part of the broker that decides whether an open file is hidden: the names of `HiddenNames` in perl. */
 export const HIDDEN_NAMES_SCRIPT = String.raw`
 my (%second_names, %hidden_folders);
+# Files that were secret at the start, with the time when they were created.
+my %secret_files = map { /^(\d+:\d+):(-?\d+)\z/ ? ($1 => $2) : () } split / /, $set{'secret files'};
 my $hidden_names = qr{(?:^|/)(?:$set{'hidden names'})\z}is;
 my $hidden_pairs = qr{^(?:$set{'hidden pairs'})\z}is;
 my $always_hidden = qr{(?:^|/)(?:$set{'always hidden'})\z}is;
@@ -49,12 +51,13 @@ sub matches_secret {
   return $end =~ $hidden_names && $name !~ m{$set{'shown names'}}is;
 }
 
-# 1 if an open file is hidden: by its name, by another name of it, or by what is in it. 2 if it lost a name meanwhile, so that nothing is known.
+# 1 if an open file is hidden: by its name, as one that was secret at the start, by another name of it, or by what is in it. 2 if it lost a name meanwhile, so that nothing is known.
 sub is_hidden {
   my ($descriptor, $path) = @_;
   (my $last = $path) =~ s/ \(deleted\)\z//;
   return 1 if has_secret_name($path) || has_secret_name($last);
   my ($device, $inode, $links, $size, $changed) = (stat held($descriptor))[0, 1, 3, 7, 10];
+  return 1 if defined $secret_files{"$device:$inode"} && was_created($descriptor, $secret_files{"$device:$inode"});
   # Read after the count of names: one that was removed meanwhile may have been the one that hides it.
   return 2 if $links == 0 || (readlink(held($descriptor)) // '') ne $path;
   if ($links > 1) {
@@ -68,6 +71,16 @@ sub is_hidden {
   my $count = syscall($call{pread64}, $file, $text, 65536, 0);
   syscall($call{close}, $file);
   return substr($text, 0, $count < 0 ? 0 : $count) =~ m{$set{'secret documents'}}s;
+}
+
+# Whether a file was created at that time, in nanoseconds. An inode is used again when its file is gone.
+sub was_created {
+  my ($descriptor, $time) = @_;
+  my ($status, $empty) = ("\0" x 256, "\0");
+  # AT_EMPTY_PATH and STATX_BTIME.
+  return 1 if syscall($call{statx}, $descriptor, $empty, 0x1000, 0x800, $status) == -1;
+  my ($seconds, $nanoseconds) = unpack 'x80 q L', $status;
+  return $seconds * 1_000_000_000 + $nanoseconds == $time;
 }
 
 # Searches the covered folders for a name of a file that hides it. A new name changes the time, by which answers are remembered.

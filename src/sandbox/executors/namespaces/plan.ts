@@ -31,7 +31,7 @@ const BROKER_CALLS = [
     'mkdir',
     'mkdirat',
   ],
-  ['rename', 'renameat', 'renameat2', 'link', 'linkat'],
+  ['rename', 'renameat', 'renameat2', 'link', 'linkat', 'statx'],
 ].flat();
 
 /** `RLIMIT_CPU`, `RLIMIT_FSIZE` and so on; the same numbers on both architectures. */
@@ -92,10 +92,11 @@ export function writableTargets(entries: readonly SandboxEntry[]): readonly stri
 /** What the broker needs to know; see `broker-script.ts`. `opened`: where programs create files without it. */
 export function hiddenSteps(hidden: ProgramSpec['hidden'], opened: readonly string[]): readonly PlanStep[] {
   if (hidden === undefined) return [];
-  const { folders, free, names } = hidden;
+  const { folders, free, secrets, names } = hidden;
   return [
     ...callSteps(BROKER_CALLS),
     ['set', 'broker', BROKER_SCRIPT],
+    ['set', 'secret files', secrets.join(' ')],
     ['set', 'hidden names', names.names],
     ['set', 'hidden pairs', names.pairs],
     ['set', 'shown names', names.shown],
