@@ -23,6 +23,8 @@ export const OPEN_FLAGS = {
   namedFile: NAMED_FILE,
   foreignFile: FOREIGN_FILE,
   newFile: NEW_FILE,
+  /** For a folder that another program may have closed: on Linux it is opened without the right to read it. */
+  heldFolder: process.platform === 'linux' ? UNREADABLE_FOLDER : FOREIGN_FOLDER,
   /** For a file that is only appended to. */
   newGrowingFile: NEW_FILE | O_APPEND,
   /** For a file of our own that several processes append to. */

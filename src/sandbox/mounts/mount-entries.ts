@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { quoted, SkillError } from '#core';
 import { isInside, isPresent, tryRealPath, quietly } from '#platform';
-import { openNamedFiles } from './named-files.ts';
+import { openNamedFiles, type NameRules } from './named-files.ts';
 import { filesBelow, identifyFile, linkedInode, type FileIdentity } from './hard-links.ts';
 import { listFolder } from './list-folder.ts';
 import { setAside, toProtectedEntry, type ProtectedEntry, type SetAside } from './set-aside.ts';
@@ -25,7 +25,7 @@ export interface MountedFolder {
   readonly finish: () => SetAside;
 }
 
-export interface MountEntriesOptions {
+export interface MountEntriesOptions extends NameRules {
   /** The workspace on the host, for the empty file and folder that cover others. */
   readonly workspace: string;
   /** Where programs see the workspace; the folder must not cover it. */
@@ -39,9 +39,6 @@ export interface MountEntriesOptions {
   readonly isHidden: (relative: string) => boolean;
   /** Whether a file, by its absolute path, is hidden by what is in it. */
   readonly isSecretDocument: (file: string) => boolean;
-  /** Files that other tools run or obey: read-only also in a writable folder. */
-  readonly isProtected: (relative: string) => boolean;
-  readonly skillRoots: readonly string[];
   /** Real paths of our own folders, hidden wherever they are. */
   readonly records: readonly string[];
 }

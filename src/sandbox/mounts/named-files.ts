@@ -2,7 +2,6 @@ import path from 'node:path';
 
 import { tryRealPath } from '#platform';
 import { programsOfGit } from './git-programs.ts';
-import type { MountEntriesOptions } from './mount-entries.ts';
 import type { NamedFiles } from './set-aside.ts';
 
 /** What git runs and obeys in a folder that it takes for a repository, whatever the folder is called. */
@@ -12,11 +11,14 @@ function isRepository(names: ReadonlySet<string>): boolean {
   return names.has('HEAD') && (names.has('commondir') || (names.has('objects') && names.has('refs')));
 }
 
+export interface NameRules {
+  /** Files that other tools run or obey: read-only also in a writable folder. */
+  readonly isProtected: (relative: string) => boolean;
+  readonly skillRoots: readonly string[];
+}
+
 /** For one search of a folder. */
-export function openNamedFiles(
-  source: string,
-  { isProtected, skillRoots }: Pick<MountEntriesOptions, 'isProtected' | 'skillRoots'>,
-): NamedFiles {
+export function openNamedFiles(source: string, { isProtected, skillRoots }: NameRules): NamedFiles {
   const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
   const ofGit = new Set<string>();
   return {

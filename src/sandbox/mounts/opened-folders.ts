@@ -3,9 +3,9 @@
  * and names are strings of bytes (`latin1`), because a program chooses names that are no text.
  */
 import { isUtf8 } from 'node:buffer';
-import { chmodSync, closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 
-import { isSystemError } from '#platform';
+import { isSystemError, OPEN_FLAGS } from '#platform';
 
 /** The code of a system error, such as `EACCES`. */
 export interface FolderFailure {
@@ -26,8 +26,6 @@ interface OpenedFolder {
 }
 
 const hasDescriptorPaths = process.platform === 'linux';
-/** Opens a folder without the right to read it (`O_PATH`, which Node does not name). */
-const PATH_ONLY = hasDescriptorPaths ? 0o10000000 : 0;
 /** A folder with a longer path is not opened: its entries could have paths that no system call takes. */
 export const MAX_FOLDER_BYTES = hasDescriptorPaths ? 3_500 : 700;
 
@@ -73,7 +71,7 @@ export class OpenedFolders {
   use<Result>(folder: string, rights: number, act: (opened: OpenedFolder) => Result): Result | FolderFailure {
     return attempt(() => {
       const file = Buffer.from(folder, 'latin1');
-      const descriptor = openSync(file, PATH_ONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      const descriptor = openSync(file, OPEN_FLAGS.heldFolder);
       try {
         const at = hasDescriptorPaths ? `/proc/self/fd/${String(descriptor)}` : folder;
         // A program of another session could have replaced a folder above it by a link.
