@@ -23,7 +23,7 @@ import {
 import type { Catalog, SkillIndex, planCatalog } from '#skills';
 import { decide, openPolicies, openRunAnswers, type Policy } from '#policy';
 import { openVocabulary } from '#tools';
-import { chooseProfile } from '#tools/profiles';
+import { chooseProfile, findProfile } from '#tools/profiles';
 import { openTreeDigests, realPath, thisProcess, type LockOwner } from '#platform';
 import { runsDirectory } from '#journal';
 import { isProjectFile, locateInCommand, locateInSkills } from './locate.ts';
@@ -37,7 +37,6 @@ import { readingLimits, withBodyLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openClosedFolders } from './find-target.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
-import { chooseFormat } from './catalog-format.ts';
 import { missingDependencies } from './missing-dependencies.ts';
 import { usableSkills } from './unusable-skills.ts';
 import type { Tracer } from './tracer.ts';
@@ -364,4 +363,14 @@ function executionOffer({ executor, mounts, packages }: Execution): NonNullable<
     hasPackages: packages.isAvailable,
     project,
   };
+}
+
+/** A format that the configuration sets, not the vocabulary of the configuration, beats the one of the session's vocabulary. */
+function chooseFormat(
+  { catalog, vocabulary }: Config,
+  { catalogFormat }: Vocabulary,
+): Parameters<typeof planCatalog>[1]['format'] {
+  const inherited = findProfile(vocabulary).settings?.catalog?.format;
+  const own = catalog?.format === inherited ? undefined : catalog?.format;
+  return own ?? catalogFormat ?? 'xml';
 }

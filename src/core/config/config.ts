@@ -4,7 +4,6 @@ import { POLICY_SCHEMA } from './policy-config.ts';
 import { LIFETIMES, PLACEMENTS } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
 import { VOCABULARY_NAMES } from '../vocabulary-names.ts';
-import { SECRET_SOURCES } from './secret-config.ts';
 import { choice, count, flag, list, map, section, text } from '../json/schema-of.ts';
 import { EXECUTOR_NAMES } from '../execution.ts';
 import { EVALS_SCHEMA } from './eval-config.ts';
@@ -57,6 +56,17 @@ const EXECUTION_SCHEMA = section('How scripts and commands are run.', {
   ),
   require_approval_for: list('Tools that always require approval.', text('A tool, such as write_file or run_script.')),
 });
+
+/** A secret has exactly one source, so each variant requires its single key. */
+const SECRET_SOURCES = [
+  section('An environment variable.', { env: text('Name of the variable.') }, ['env']),
+  section('A file that only you can read.', { file: text('Path of the file; ~ is the home folder.') }, ['file']),
+  section(
+    'A program that prints the value.',
+    { command: list('The program and its arguments.', text('A word, passed on without a shell.'), 100) },
+    ['command'],
+  ),
+] as const;
 
 const VALUE = {
   description: 'A source, or a text that is not secret.',

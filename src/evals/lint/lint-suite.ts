@@ -5,11 +5,12 @@
 import { quoted } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { isSkillNamed } from '../cases/suite.ts';
-import { duplicateFindings } from './duplicates.ts';
 import type { CaseFinding, LintedCase, LintFinding, SkillText } from './finding.ts';
 import { graderFindings } from './graders.ts';
 import { oneAnswerFindings } from './one-answer.ts';
 import { readSkillTexts } from './skill-texts.ts';
+import { groupSameRequests } from '../report/same-requests.ts';
+import { toAskedRequest } from '../cases/asked-request.ts';
 
 export interface LintOptions {
   /** `trigger` measures which skill loads; then a suite without negatives has no precision. */
@@ -121,4 +122,17 @@ function groupByTarget(cases: readonly LintedCase[]): readonly (readonly LintedC
     if (target !== undefined) groups.set(target, [...(groups.get(target) ?? []), one]);
   }
   return [...groups.values()];
+}
+
+/** Each case is reported once, against the first case that it repeats. */
+function duplicateFindings(cases: readonly LintedCase[]): readonly (readonly [LintedCase, CaseFinding])[] {
+  const groups = groupSameRequests(cases.map(({ evalCase }) => toAskedRequest(evalCase)));
+  const repeated = new Map(groups.flatMap(([first = '', ...others]) => others.map((id) => [id, first] as const)));
+  return cases.flatMap((one) => {
+    const first = repeated.get(one.evalCase.id);
+    if (first === undefined) return [];
+    const message = `the request is nearly the same as that of ${quoted(first)}`;
+    const hint = 'it counts as one case: ask something else, or use repeat to run it several times';
+    return [[one, { rule: 'duplicate', severity: 'warning', message, hint }] as const];
+  });
 }
