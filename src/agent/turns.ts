@@ -3,7 +3,7 @@
  * performed.
  */
 import { endedBudget } from './count-budget.ts';
-import { quoted, REFUSALS, type ModelAnswer, type ModelToolCall, type SkillEntry } from '#core';
+import { defined, quoted, REFUSALS, type ModelAnswer, type ModelToolCall, type SkillEntry } from '#core';
 import { FINAL_ANSWER, SHAPE } from './action-protocol.ts';
 import { loadedText, pathRemarks } from './activation.ts';
 import { askModel, overBudget } from './ask-model.ts';
@@ -321,9 +321,11 @@ async function actOnChoice(
   const { call, accepted, rejected } = choice;
   gate.startTurn();
   for (const { name } of rejected) run.record({ type: 'note', message: `the model rejected the skill ${name}` });
+  const whole = defined({ whole: run.session.vocabulary.profile?.loadsWholeFile });
   const texts: string[] = [];
   for (const { id } of accepted) {
-    const observation = await untilStopped(gate.perform({ type: 'load_skill', skill: id }, { signal: stop }));
+    const action = { type: 'load_skill', skill: id, ...whole } as const;
+    const observation = await untilStopped(gate.perform(action, { signal: stop }));
     texts.push(
       observation.type === 'skill-loaded'
         ? loadedText(run.session, [observation])

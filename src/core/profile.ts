@@ -21,6 +21,8 @@ export interface Profile {
   readonly settings?: ProfileSettings;
   /** Where agents put loaded instructions if nothing sets `session.placement` (default: `tool-results`). Loops of others choose by the option. */
   readonly agentPlacement?: Placement;
+  /** What is loaded without a call of the model, such as `--skill`, is the whole SKILL.md, as its load tool returns it (default: the body). */
+  readonly loadsWholeFile?: true;
   /** Skills that an agent loads in one turn (default: 2). */
   readonly loadsPerTurn?: number;
   /** Offers the tools that run programs where the caller does not say (default: only if asked). Rules and approvals apply as ever. */

@@ -1,5 +1,6 @@
 import {
   actionFailed,
+  defined,
   failure,
   judgeFailure,
   buildLedger,
@@ -262,7 +263,8 @@ export function openSession(parts: SessionParts): Session {
       const seen = new Map<string, DeclaredLoad>();
       const done: { readonly action: Action; readonly observation: SkillLoaded }[] = [];
       for (const load of loads) {
-        const action = { type: 'load_skill', ...load, preload: true } as const;
+        const whole = defined({ whole: vocabulary.profile?.loadsWholeFile });
+        const action = { type: 'load_skill', ...load, ...whole, preload: true } as const;
         const observation = await performAction(action, contextFor(action, { askedBy: 'program' }));
         if (observation.type === 'failed') return observation;
         if (observation.type !== 'skill-loaded') continue;

@@ -122,6 +122,19 @@ describe('a chat that continues another one', () => {
       ]);
   });
 
+  test('openseed: has the whole SKILL.md of each, as its tool returned it, also of skills that are required', async () => {
+    const here = await world({ ...SKILLS, more: { body: 'canary-more' } }, SESSION);
+    const earlier = await earlierChat(here, LOAD_BOTH);
+    const model = played([{ text: 'ok' }]);
+    const chat = chatIn(here, { model, vocabulary: 'openseed', earlier, required: ['more'] });
+    const result = await chat.send('go on');
+    await chat.end();
+    const shown = allText(model.requests[0] ?? expect.fail());
+    for (const name of ['alpha', 'reader', 'more'])
+      expect(shown).toMatch(new RegExp(`---\\nname: ${name}\\n[^]*?---\\n[^]*?canary-${name}`));
+    expect(await replayed(here, result.path, true)).toMatchObject({ status: 'same', problems: [] });
+  });
+
   test('says which of them is gone, and loads none that was loaded for one turn', async () => {
     const here = await world(SKILLS, SESSION);
     const earlier = await earlierChat(here, LOAD_BOTH);

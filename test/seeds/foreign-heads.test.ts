@@ -119,7 +119,7 @@ test('disallowed-tools forbids while its skill is loaded in each of the four sys
     }
 });
 
-test('skills-agent: context: fork is a subagent, paths is ignored, and so is a nested field that the list does not have', async () => {
+test('skills-agent: context: fork is a subagent, paths is kept, and a nested field that the list does not have is ignored', async () => {
   const head = (name: string, field: string): string => `name: ${name}\ndescription: Demo.\n${field}`;
   const { session } = await open('skills-agent', {
     forked: head('forked', 'context: fork'),
@@ -129,6 +129,6 @@ test('skills-agent: context: fork is a subagent, paths is ignored, and so is a n
   expect(session.index.skills.map(({ name, controls: { runMode, paths } }) => [name, runMode, paths])).toEqual([
     ['forked', 'subagent', undefined],
     ['nested', 'inline', undefined],
-    ['pathy', 'inline', undefined],
+    ['pathy', 'inline', ['*.csv']],
   ]);
 });

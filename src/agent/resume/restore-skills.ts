@@ -1,5 +1,5 @@
 /** A chat that continues another one: the skills that stayed loaded in it are loaded again. */
-import { isSkillError, quoted, reduceSession, type Observation, type OfType, type SessionState } from '#core';
+import { defined, isSkillError, quoted, reduceSession, type Observation, type OfType, type SessionState } from '#core';
 import { readRun } from '#journal';
 import type { Session } from '#runtime';
 
@@ -16,10 +16,12 @@ export async function restoreSkills(session: Session, folder: string): Promise<R
   const loaded: SkillLoaded[] = [];
   const problems: string[] = [];
   if (session.settings.lifetime !== 'session') return { loaded, problems };
+  const whole = session.vocabulary.profile?.loadsWholeFile;
   for (const { skill, documents, askedBy, lifetime } of readLoaded(folder)) {
     if (lifetime !== 'session') continue;
+    const chosen = documents.length === 0 ? undefined : documents;
     const observation = await session.perform(
-      { type: 'load_skill', skill: skill.id, preload: true, ...(documents.length === 0 ? {} : { documents }) },
+      { type: 'load_skill', skill: skill.id, preload: true, ...defined({ whole, documents: chosen }) },
       { askedBy: askedBy === 'model' ? 'model' : 'person' },
     );
     if (observation.type === 'skill-loaded') loaded.push(observation);

@@ -106,9 +106,9 @@ export const CHOICES: readonly Choice[] = [
   },
   {
     theirs: 'the frontmatter has the fields of the list',
-    ours: '`context: fork`, a field of Claude Code, means `run-mode: subagent`; a nested field outside the list is ignored',
+    ours: '`context: fork`, a field of Claude Code, means `run-mode: subagent`; `paths` brings up a skill in `run` and `chat` when a matching file is given or read; a nested field outside the list is ignored',
     why: 'skills of other agents are used here too',
-    test: 'test/seeds/foreign-heads.test.ts: skills-agent: context: fork is a subagent, paths is ignored, and so is a nested field that the list does not have',
+    test: 'test/seeds/foreign-heads.test.ts: skills-agent: context: fork is a subagent, paths is kept, and a nested field that the list does not have is ignored',
   },
   {
     theirs: 'a subset of YAML, which does not say how `&`, `*`, `!`, `<<` or a second colon is read',
