@@ -53,7 +53,7 @@ interface SidebarGroup {
   readonly items: { readonly text: string; readonly link: string }[];
 }
 
-const TUTORIALS = ['first-skill', 'own-agent', 'safe-skills', 'prove-it-helps', 'team'];
+const TUTORIALS = ['first-skill', 'own-agent', 'safe-skills', 'prove-it-helps', 'learn-from-use', 'team'];
 
 /** Pages that are looked up rather than read. */
 const REFERENCE = [

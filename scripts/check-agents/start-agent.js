@@ -87,6 +87,8 @@ export const STARTS = {
       ),
     },
     files: {
+      // Beside a plugin it installs a package of its own, and tries for a minute and more where there is no network.
+      '.npmrc': 'fetch-retries=0\n',
       '.config/opencode/opencode.json': JSON.stringify({
         autoupdate: false,
         share: 'disabled',

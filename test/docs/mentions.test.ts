@@ -271,8 +271,8 @@ describe('the pages', () => {
   const all = words(byHand).toLocaleString('en');
   const prose = words(byHand.replaceAll(/^(`{3,})[^]*?^\1$/gm, '')).toLocaleString('en');
 
-  test(`written by hand in English have ${all} words, ${prose} without code; at most 42,500`, () => {
-    expect(words(byHand)).toBeLessThanOrEqual(42_500);
+  test(`written by hand in English have ${all} words, ${prose} without code; at most 43,200`, () => {
+    expect(words(byHand)).toBeLessThanOrEqual(43_200);
   });
 
   /** Lists for machines and tests. */

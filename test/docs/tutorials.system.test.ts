@@ -2,6 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { freePort, openPostgres } from '../fleet/postgres.ts';
+import { prepareRecordedAgent } from './recorded-agent.ts';
 import { installPackages, wrongCommands, type PageOptions } from './run-page.ts';
 import { needs } from '../needs.ts';
 
@@ -11,6 +12,10 @@ async function expectTutorial(name: string, options?: PageOptions): Promise<void
 
 describe('tutorials: each command prints what the page shows', needs('python3 with pty', 'bubblewrap'), () => {
   test.each(['first-skill.md', 'safe-skills.md', 'prove-it-helps.md'])('%s', (name) => expectTutorial(name), 600_000);
+
+  test('learn-from-use.md, with recorded sessions and a program in place of the agent', async () => {
+    await expectTutorial('learn-from-use.md', { prepare: prepareRecordedAgent, env: { ANTHROPIC_API_KEY: 'none' } });
+  }, 600_000);
 
   test('own-agent.md, with a server that speaks the protocols of the vendors', async () => {
     const server = new LLMock({ port: 0, strict: true });
