@@ -172,16 +172,20 @@ const PLUGINS = '.agents/plugins';
 /** In one folder; each is opened whenever skills are listed. */
 const MAX_PLUGINS = 500;
 
-/** The `skills` folders of Agent Plugins; their direct children are the skills. A plugin that is rejected is reported. */
-function pluginRoots(source: string, directory: string, rejected: Diagnostic[]): readonly RootCandidate[] {
-  return pluginsIn(directory, rejected).flatMap(({ dir, skills }) =>
-    skills.length === 0 ? [] : [{ source, path: path.join(dir, 'skills'), depth: 1 }],
-  );
+/** The `skills` folders of Agent Plugins; their direct children are the skills. What is rejected or ignored is reported. */
+function pluginRoots(source: string, directory: string, reported: Diagnostic[]): readonly RootCandidate[] {
+  return pluginsIn(directory, reported).flatMap(({ dir, name, skills, problems }) => {
+    for (const problem of problems) {
+      const message = `the plugin ${quoted(name)}: ${problem}`;
+      reported.push(diagnose({ code: 'plugin/ignored', path: path.join(dir, 'plugin.json'), message }, 'lenient'));
+    }
+    return skills.length === 0 ? [] : [{ source, path: path.join(dir, 'skills'), depth: 1 }];
+  });
 }
 
 type Plugin = Exclude<ReturnType<typeof openPlugin>, string | undefined>;
 
-function pluginsIn(directory: string, rejected: Diagnostic[] = []): readonly Plugin[] {
+function pluginsIn(directory: string, reported: Diagnostic[] = []): readonly Plugin[] {
   const folder = path.join(directory, PLUGINS);
   if (!isDirectory(folder)) return [];
   return namesIn(folder)
@@ -192,7 +196,7 @@ function pluginsIn(directory: string, rejected: Diagnostic[] = []): readonly Plu
       const plugin = isDirectory(file) ? openPlugin(file) : undefined;
       if (typeof plugin !== 'string') return plugin ?? [];
       const message = `the plugin ${quoted(name)} is not used: ${plugin}`;
-      rejected.push(diagnose({ code: 'plugin/rejected', path: file, message }, 'lenient'));
+      reported.push(diagnose({ code: 'plugin/rejected', path: file, message }, 'lenient'));
       return [];
     });
 }

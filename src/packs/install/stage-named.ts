@@ -27,6 +27,11 @@ export async function stageNamed(typed: PackSource, root: OpenRoot, options: Ins
   if (name === undefined || !isMarketplace || !listed.includes(name)) {
     if (found.length === 0) throw onlyPlugins(options.source, listed);
     if (name !== undefined && lists.length === 0) accepted(problem);
+    if (name !== undefined && listed.length > 0)
+      throw refused(
+        'pack/unknown-skill',
+        `no skill and no plugin is called ${quoted(name)}; the plugins are ${shortList(listed)}`,
+      );
     return { staged, source: typed, names };
   }
   if (others.length > 0 || names.length > 1)
@@ -37,10 +42,14 @@ export async function stageNamed(typed: PackSource, root: OpenRoot, options: Ins
 
 const MAX_NAMED = 20;
 
-function onlyPlugins(typed: string, names: readonly string[]): SkillError {
+function shortList(names: readonly string[]): string {
   const more = names.length > MAX_NAMED ? ` and ${String(names.length - MAX_NAMED)} more` : '';
   const listed = names.slice(0, MAX_NAMED).map((name) => quoted(name, 64));
-  return refused('pack/no-skill', `${quoted(typed, 200)} has no skills itself; it lists ${listed.join(', ')}${more}`, {
+  return `${listed.join(', ')}${more}`;
+}
+
+function onlyPlugins(typed: string, names: readonly string[]): SkillError {
+  return refused('pack/no-skill', `${quoted(typed, 200)} has no skills itself; it lists ${shortList(names)}`, {
     hint: 'name a plugin: skillwright install SOURCE PLUGIN',
   });
 }

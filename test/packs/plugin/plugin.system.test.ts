@@ -215,7 +215,7 @@ describe('a plugin that is wrong', () => {
       'bad/plugin.json': manifest({ version: 1 }),
       'bad/skills/hidden/SKILL.md': skillText('hidden'),
       'other/README.md': 'no plugin',
-      'good/plugin.json': manifest({ name: 'good' }),
+      'good/plugin.json': manifest({ name: 'good', hooks: {} }),
       'good/skills/fine/SKILL.md': skillText('fine'),
       'good/skills/broken/SKILL.md': 'no frontmatter',
       'good/skills/group/deep/SKILL.md': skillText('deep'),
@@ -225,6 +225,7 @@ describe('a plugin that is wrong', () => {
     expect(runtime.index.skills.map(({ name }) => name)).toEqual(['fine', 'own']);
     expect(runtime.diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
       'plugin/rejected the plugin "bad" is not used: "version" is not a text',
+      'plugin/ignored the plugin "good": plugin.json: the field "hooks" is unknown and ignored',
       expect.stringMatching(/^frontmatter\/missing /),
       'scan/too-deep the skill is left out: more than 1 level below the root',
     ]);

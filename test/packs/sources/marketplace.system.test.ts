@@ -122,7 +122,7 @@ describe('a marketplace with plugins in other repositories', () => {
       ]).toEqual([
         `source/revision the repository has no branch, tag or commit "${'f'.repeat(40)}"`,
         `source/marketplace the plugin "bad" in ${FILE} has the address "file:///etc", which is not a repository on a server`,
-        'pack/unknown-skill the source has no "no-such"; it has "draft", "mine"',
+        'pack/unknown-skill no skill and no plugin is called "no-such"; the plugins are "own", "whole", "report", "lost", "bad", "former"',
         'pack/unknown-skill "own" is a plugin: install one plugin at a time',
         'pack/unknown-skill the marketplace has no plugin "no-such"; it has "own", "whole", "report", "lost", "bad"',
       ]);
