@@ -68,13 +68,14 @@ for f in npmrc pip.conf wgetrc ssl/private/key.pem maven/settings.xml environmen
   rm -f $f; echo SECRET-4711 > $f; chmod 644 $f
 done && chmod 755 ssl/private &&
 printf '[url "https://SECRET-4711@example.com/"]\n\tinsteadOf = https://example.com/\n[init]\n\tdefaultBranch = trunk\n' > gitconfig &&
-chmod 644 gitconfig && mount --bind /mnt/etc /etc && cd "$1" && shift && exec "$@"`;
+chmod 644 gitconfig && mount -t tmpfs -o mode=755 tmpfs /usr/local/etc && echo SECRET-4711 > /usr/local/etc/npmrc &&
+echo plain > /usr/local/etc/plain.conf && chmod 644 /usr/local/etc/* && mount --bind /mnt/etc /etc && cd "$1" && shift && exec "$@"`;
 
 const USE_GIT = String.raw`cd "$HOME" && git init -q r && cd r && echo a > a && git add a &&
 git -c user.name=a -c user.email=a@example.com commit -qm first && git log --format=%s
 git config --list | grep -c SECRET
 cat /etc/gitconfig /etc/npmrc /etc/pip.conf /etc/wgetrc /etc/ssl/private/key.pem /etc/maven/settings.xml /etc/environment \
-  /etc/sudoers /etc/shadow 2> /dev/null | grep -c SECRET; true`;
+  /etc/sudoers /etc/shadow /usr/local/etc/npmrc 2> /dev/null | grep -c SECRET; cat /usr/local/etc/plain.conf`;
 
 const NAMES = ['bubblewrap', 'namespaces', 'landlock'] as const;
 
@@ -95,7 +96,7 @@ describe.each(NAMES)('where /etc has settings with credentials, under %s', (exec
       folder,
       ...argv,
     ]);
-    expect([status, out, err.includes('denied')]).toEqual([0, 'first\n0\n0\n', false]);
+    expect([status, out, err.includes('denied')]).toEqual([0, 'first\n0\n0\nplain\n', false]);
     // The mounts were those of the command alone.
     expect(lstatSync('/mnt').isDirectory() && !existsSync('/mnt/etc')).toBe(true);
   });

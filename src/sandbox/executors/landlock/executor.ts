@@ -6,7 +6,7 @@ import { invalidInput, shellWord, type Executor, type AttachedWorkspace, type Pr
 import { isPresent, isInside, namesIn } from '#platform';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
-import { reachableRuntimes, systemMounts } from '../linux/mounts.ts';
+import { reachableRuntimes, systemMounts, withheldFiles } from '../linux/mounts.ts';
 import { findRuntimes, type Runtime } from '../linux/runtimes.ts';
 import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
@@ -95,8 +95,9 @@ function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identi
   const filter = seccompBytes(architecture, confinedCalls(abi));
   const buildFilter = seccompBytes(architecture, [...confinedCalls(abi), ...TCP_CALLS]);
   const runtimes = reachableRuntimes(options.runtimes ?? findRuntimes(), identity);
+  const withheld = withheldFiles();
   const system = systemMounts({ runtimes: [], identity }).flatMap((mount) =>
-    mount.type === 'bind' ? [mount.source] : [],
+    mount.type === 'bind' && mount.source !== '/dev/null' ? listExcept(mount.source, withheld) : [],
   );
   return {
     name: 'landlock',
@@ -114,6 +115,7 @@ function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identi
         ['set', 'file rights', String(FILE_RIGHTS)],
         ...allow(READ, [...system, ...NAMES, '/proc', ...(starters === undefined ? [] : [starters])]),
         ...runtimes.flatMap(runtimeRules),
+        ...allow(LIST, withheld.length === 0 ? [] : ['/usr']),
         ...allow(USE_DEVICE, DEVICES),
       ];
       return (program) => {
@@ -138,6 +140,13 @@ function startLandlock({ maxAbi, ...options }: LandlockOptions, identity: Identi
       };
     },
   };
+}
+
+/** The folder, or what is in it: a rule for a folder allows all that is in it. */
+function listExcept(folder: string, withheld: readonly string[]): readonly string[] {
+  if (withheld.includes(folder)) return [];
+  if (!withheld.some((file) => isInside(file, folder))) return [folder];
+  return namesIn(folder).flatMap((name) => listExcept(path.join(folder, name), withheld));
 }
 
 function rulesFor({ root }: WorkspaceFolder, program: StartedSpec): readonly PlanStep[] {

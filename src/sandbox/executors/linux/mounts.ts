@@ -30,6 +30,7 @@ export function systemMounts({ runtimes, identity }: SystemMountOptions): readon
     if (linkTarget !== undefined) mounts.push({ type: 'link', linkTarget, target: folder });
     else if (isDirectory(folder)) mounts.push({ type: 'bind', source: folder, target: folder });
   }
+  for (const target of withheldFiles()) mounts.push({ type: 'bind', source: '/dev/null', target });
   for (const file of readableEtcFiles()) {
     const real = tryRealPath(file);
     if (real === undefined || !isReachable(real, identity)) continue;
@@ -105,7 +106,7 @@ export function skillMounts(snapshot: string, target: string): readonly VisibleM
  * give the same result as outside. `*` stands for a version. Every entry that exists costs each run one mount.
  *
  * Withheld are users, hosts and keys, and settings that may hold credentials: gitconfig, npmrc, pip.conf, wgetrc, maven/settings.xml,
- * profile and environment. Only parts of ssl are listed because of ssl/private. docs/executors.md lists the decisions.
+ * profile and environment; below /usr, `withheldFiles`. Only parts of ssl are listed because of ssl/private. docs/executors.md lists the decisions.
  */
 const READABLE: readonly string[] = [
   // Loader, alternatives, certificates.
@@ -119,6 +120,14 @@ const READABLE: readonly string[] = [
   ['python3', 'python3.*', 'perl', 'java-*-openjdk', 'maven/m2.conf', 'maven/logging', 'xml', 'ImageMagick-*'],
   ['ghostscript', 'libreoffice', 'texmf', 'R/ldpaths', 'R/Renviron', 'R/repositories'],
 ].flat();
+
+/** Settings that may hold credentials, where programs that are installed below /usr have their own /etc. */
+export function withheldFiles(): readonly string[] {
+  const names = ['npmrc', 'gitconfig', 'pip.conf', 'wgetrc', 'netrc', 'maven/settings.xml'];
+  return ['/usr/etc', '/usr/local/etc']
+    .flatMap((folder) => names.flatMap((name) => tryRealPath(`${folder}/${name}`) ?? []))
+    .filter((file) => isInside(file, '/usr'));
+}
 
 /** Paths of the readable entries that this machine may have. A `*` matches digits and dots only. */
 export function readableEtcFiles(): readonly string[] {
