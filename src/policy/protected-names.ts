@@ -88,7 +88,9 @@ const TABLE: readonly ProtectedNames[] = [
       .azure/** .oci/** .config/gcloud/** .config/gh/** .config/hub .config/doctl/** .password-store/** .terraform.d/** .databrickscfg .snowsql/**
       .pgpass pgpass.conf .my.cnf wp-config.php .mylogin.cnf .htpasswd .s3cfg .passwd-s3fs .boto rclone.conf .dockercfg .dockerconfigjson
       sftp.json sftp-config.json .ftpconfig sitemanager.xml .msmtprc .fetchmailrc .authinfo .*_history
-      .cargo/credentials .cargo/credentials.toml .gem/credentials`,
+      .cargo/credentials .cargo/credentials.toml .gem/credentials
+      application_default_credentials.json kaggle.json NuGet/NuGet.Config secring.gpg age/keys.txt
+      github-copilot/hosts.json github-copilot/apps.json`,
   },
 ];
 

@@ -101,6 +101,7 @@ describe('records, answers and trust', () => {
 describe('secrets', () => {
   test.each(
     `.env app/.env.production .env.local.bak .env~ .#.env #.env# .env-staging prod.env .ENV .Env.Local .envrc .dev.vars certs/server.PEM a/b/tls.key
+    application_default_credentials.json kaggle.json .nuget/NuGet/NuGet.Config secring.gpg sops/age/keys.txt .config/github-copilot/hosts.json
     .server.pem.swp .server.pem.un~ .envs/.local/.postgres .Renviron wp-config.php AuthKey_1.p8 vpn.ovpn .ssh/id_ed25519 id_rsa id_rsa.old .npmrc .pypirc .netrc _netrc .kube/config kubeconfig kubeconfig.yaml
     infra/terraform.tfstate terraform.tfstate.backup terraform.tfstate.d/dev/terraform.tfstate prod.tfvars credentials.json client_secret_1.json
     service-account-prod.json serviceAccountKey.json app-firebase-adminsdk-x.json .aws/credentials .config/gcloud/a/b .cargo/credentials.toml
@@ -118,7 +119,7 @@ describe('secrets', () => {
 
   test.each(
     `.env.example app/.env.sample .env.template example.env .env.example.env sample.env prod.tfvars.example environment.ts env.ts src/keys.ts
-    monkey.ts key.json package.json tokens.json docs/credentials.md kubeconfig-guide/index.md public.crt secrets.baseline .gitignore history.md`.split(
+    NuGet.Config keys.txt hosts.json monkey.ts key.json package.json tokens.json docs/credentials.md kubeconfig-guide/index.md public.crt secrets.baseline .gitignore history.md`.split(
       /\s+/,
     ),
   )('%s is an ordinary file', (path) => {
