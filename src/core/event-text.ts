@@ -95,9 +95,11 @@ function eventLines(event: RunEvent, level: TextLevel, call: CallSoFar): readonl
   }
 }
 
-/** Agent events between actions: plan and subagents at `normal`, everything at `verbose`. */
+const SHOWN: ReadonlySet<RunEvent['type']> = new Set(['plan', 'subagent-start', 'subagent-end', 'context-compact']);
+
+/** Agent events between actions: plan, subagents and a shortened conversation at `normal`, everything at `verbose`. */
 function isWorthALine({ type }: RunEvent, level: TextLevel): boolean {
-  if (level === 'normal') return type === 'plan' || type === 'subagent-start' || type === 'subagent-end';
+  if (level === 'normal') return SHOWN.has(type);
   return level === 'verbose';
 }
 
