@@ -39,7 +39,8 @@ export async function pluginServers(runtime: Runtime): Promise<readonly OfferedS
         ? taken.has(name) && `another server is called ${quoted(name)}`
         : `it is not trusted; review it, then run skillwright trust ${typedWord(withForwardSlashes(plugin.dir))}`;
       offered.push(unused === false ? offer : { ...offer, unused });
-      taken.add(name);
+      // What is not used takes no name away: a project could switch off a server of the user.
+      if (unused === false) taken.add(name);
     }
   }
   return offered;
