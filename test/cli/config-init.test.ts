@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -116,6 +116,18 @@ describe('config init --from', () => {
     ]);
     const listed = await runCli(root, ['call', 'list_skills', '{}', '--trust-project', '-q']);
     expect(JSON.parse(listed.out)).toEqual(['b', 'c', 'd']);
+  });
+
+  test('install into a folder that the vocabulary does not search says so', async () => {
+    const root = scratch();
+    const env = { HOME: path.join(root, 'home') };
+    writeFiles(root, { '.git/HEAD': '', 'home/.keep': '', 'source/c/SKILL.md': skillText('c', 'Fills forms.') });
+    const install = ['install', './source/c', '--yes', '--scope', 'user'];
+    const { err } = await runCli(root, install, { ...env, SKILLWRIGHT_VOCABULARY: 'trpc' });
+    const folder = path.join(root, 'home/.agents/skills');
+    expect(err).toContain(`${folder} is not searched in the vocabulary trpc: add it to skill_roots, or pass --root`);
+    rmSync(folder, { recursive: true });
+    expect((await runCli(root, install, env)).err).not.toContain('is not searched');
   });
 
   test('writes to no folder that a link of the project leads to', async () => {

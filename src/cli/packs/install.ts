@@ -19,6 +19,7 @@ import {
   rootOptions,
   settingsFor,
   trustConfirmed,
+  searchHint,
   trustHint,
   withProgress,
 } from './pack-command.ts';
@@ -218,8 +219,10 @@ async function report(
     unplaced,
     indexHash: runtime?.index.indexHash,
   };
-  if (!terminal.printJson(answer) && runtime !== undefined && changed.length > 0)
+  if (!terminal.printJson(answer) && runtime !== undefined && changed.length > 0) {
     await trustHint(invocation, runtime, plan.root);
+    if (options.to === undefined) searchHint(terminal, runtime, plan.root);
+  }
   const status = reportUnplaced(invocation, { unplaced, root: plan.root });
   const names = plan.skills.map(({ skill }) => skill.name);
   if (isDone && options.json !== true)

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { accepted, isNotAllowed, listLocked, packSettings, settleTrust, type PackSettings } from '#packs';
-import { isPresent } from '#platform';
+import { isPresent, realPath } from '#platform';
 import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
@@ -205,6 +205,14 @@ export async function trustHint({ terminal }: GlobalInvocation, runtime: Runtime
     terminal.remark(
       `${String(distrusted.size)} of ${printable(root)} hidden from models until you trust the project: skillwright trust`,
     );
+}
+
+/** A vocabulary with one root searches neither the home folder nor the shelf. */
+export function searchHint(terminal: GlobalInvocation['terminal'], { config, index }: Runtime, root: string): void {
+  if (index.report.roots.some(({ path: searched }) => realPath(searched) === realPath(root))) return;
+  terminal.remark(
+    `${printable(root)} is not searched in the vocabulary ${config.vocabulary ?? 'skillwright'}: add it to skill_roots, or pass --root`,
+  );
 }
 
 const STEPS: Readonly<Record<string, string>> = {
