@@ -153,3 +153,10 @@ verifies(
     expect((await pluginServers(await here.runtime()))[0]?.unused).toBe('another server is called "desk-index"');
   },
 );
+
+verifies('PLUG-3', 'a plugin of a project that is not trusted takes no name from one of the user', async () => {
+  const here = world('home');
+  await here.sw('trust', here.plugin, '--yes');
+  plant(path.join(here.project, '.agents/plugins/desk'), { ...desk(), 'bin/server.mjs': 'throw new Error();' });
+  expect(await unusedOf(here.runtime())).toEqual([...WAITING, ...USED]);
+});
