@@ -15,7 +15,7 @@ import { openInteractions } from '../interaction/interactions.ts';
 import type { InteractionView } from '../interaction/interaction.ts';
 import { limitReport, partsFor, type ExecutionCall, type ExecutionParts } from './parts.ts';
 import type { SetAside } from '../mounts/set-aside.ts';
-import { collectFor, failLeft, type PreparedProgram } from './run-result.ts';
+import { collectFor, failLeft, warnWithoutResult, type PreparedProgram } from './run-result.ts';
 import { withRedaction } from './output-capture.ts';
 import { openStreams, prepareProgram, teeOutput, toRunResult, type ProgramStreams } from './run-program.ts';
 
@@ -113,9 +113,7 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
     },
     async close() {
       await interactions.close();
-      // Nobody reads results any more.
-      for (const { warnings, isLeft } of await Promise.all(endings))
-        if (isLeft) for (const warning of warnings) process.emitWarning(warning);
+      for (const ending of await Promise.all(endings)) warnWithoutResult(ending);
     },
   };
 }

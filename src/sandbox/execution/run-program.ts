@@ -26,6 +26,7 @@ import { writableSkill } from '../workspace/writable-skill.ts';
 import { openCapture, observedOutput, withRedaction, type Capture, type Captured } from './output-capture.ts';
 import {
   failLeft,
+  warnWithoutResult,
   makeRunResult,
   readOutputRequest,
   collectFor,
@@ -45,7 +46,6 @@ interface Refused {
 }
 
 const NO_PACKAGES = { layers: [], warnings: [] };
-/** Scripts are short; commands may be builds. */
 const SCRIPT_SECONDS = 30;
 
 /** Stages skill and inputs and builds the environment. If it refuses, nothing has run. */
@@ -303,7 +303,7 @@ export async function runPrepared(
   const background = runInBackground(running, prepared);
   background.catch(() => undefined);
   const ended = await running.catch(async (error: unknown) => {
-    await prepared.finish();
+    warnWithoutResult(await prepared.finish());
     throw error;
   });
   const refusedHosts = [...(ended.refused ?? []), ...hint.refused(ended.reason !== 'exited' || ended.exitCode !== 0)];

@@ -234,6 +234,11 @@ export function failLeft(end: ProgramEnd, isLeft: boolean): ProgramEnd {
   return isLeft && end.exitCode === 0 ? { ...end, exitCode: UNSAFE } : end;
 }
 
+/** For a program without a result, in which warnings would be shown. */
+export function warnWithoutResult({ warnings, isLeft }: SetAside): void {
+  if (isLeft) for (const warning of warnings) process.emitWarning(warning);
+}
+
 /** A program that is ready to run. */
 export interface PreparedProgram {
   readonly type: 'prepared';
