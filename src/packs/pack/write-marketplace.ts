@@ -9,7 +9,7 @@ import { refused } from '../problems.ts';
 import { findSkills } from '../sources/folder.ts';
 import { MARKETPLACE_FILES } from '../sources/marketplace.ts';
 
-export interface WrittenMarketplace {
+interface WrittenMarketplace {
   readonly file: string;
   readonly plugins: readonly { readonly name: string; readonly source: string; readonly skills?: readonly string[] }[];
 }

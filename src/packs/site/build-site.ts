@@ -64,7 +64,7 @@ export interface PublishedSkill {
   readonly pack: string;
 }
 
-export interface PublishedPlugin extends Pick<PublishedSkill, 'name' | 'version' | 'digest' | 'pack'> {
+interface PublishedPlugin extends Pick<PublishedSkill, 'name' | 'version' | 'digest' | 'pack'> {
   /** SHA-256 of the pack. */
   readonly sha256: string;
 }

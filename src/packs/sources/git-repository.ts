@@ -144,7 +144,7 @@ async function runRemoteGit(own: ScratchRepository, args: readonly string[], run
 }
 
 /** Runs git and throws a refusal if it fails. */
-export async function mustGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
+async function mustGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
   const result = await runGit(own, args, run);
   if (result.exitCode !== 0) throw gitFailed(result);
   return result.output;

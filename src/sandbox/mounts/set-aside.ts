@@ -31,7 +31,7 @@ export interface ProtectedEntry {
  * Protected entries of a writable folder, by the identity of their folder and their name. Within the same folder a program cannot replace a
  * protected entry, because a mount covers it. A renamed folder takes its entries along.
  */
-export type ProtectedEntries = ReadonlyMap<string, ProtectedEntry>;
+type ProtectedEntries = ReadonlyMap<string, ProtectedEntry>;
 
 export interface AsideRules {
   /** Entries before the program. */
