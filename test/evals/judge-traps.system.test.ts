@@ -44,9 +44,11 @@ function judging(id: string, holds: (answer: string, question: string) => boolea
 /** Cases that only a judge grades. With the skill answers are long and say so; both arms are equally wrong. */
 async function judged(holds: (answer: string, question: string) => boolean, labels = 2, id = 'judge') {
   const judge = judging(id, holds);
-  const model = thinking((_asked, turn, { system }) => {
+  const model = thinking((asked, turn, { system }) => {
     if (!hasSkill(system)) return { text: 'I cannot help with this.' };
-    return turn === 0 ? load('tables') : { text: `The tables skill says: ${'this is a long answer. '.repeat(30)}` };
+    return turn === 0
+      ? load('tables')
+      : { text: `The tables skill says: ${'this is a long answer. '.repeat(30)} ${topicOf(asked)}` };
   });
   const line = { id: 'useful', text: 'The answer is useful.' };
   const examples = Array.from({ length: labels }, (_, place) =>

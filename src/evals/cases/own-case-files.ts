@@ -4,10 +4,7 @@ import path from 'node:path';
 
 import { quietly } from '#platform';
 import { readCases } from './read-cases.ts';
-import { CASE_FOLDER } from './suite.ts';
-
-/** At the top of a skill. Everything in them is about cases. */
-export const CASE_FOLDERS: readonly string[] = ['evals', 'eval'];
+import { CASE_FOLDER, CASE_FOLDERS } from './suite.ts';
 
 /** Relative paths of case files in `tests` and similar folders, which may also hold what the skill works with. */
 export function findOwnCaseFiles(skill: string): ReadonlySet<string> {

@@ -9,12 +9,12 @@ import { readFolderCase } from './case-folder.ts';
 import { readCommunityCase, targetOfFile } from './community-case.ts';
 import type { ForeignCase } from './foreign/foreign-case.ts';
 import { readForeign } from './foreign/read-foreign.ts';
-import { readDocument, TOP, type CaseDocument } from './document.ts';
+import { readDocument, TOP, type CaseDocument, type DocumentReading } from './document.ts';
 import { readOwnCase, addSchemaProblem } from './own-case.ts';
 import { addProblem, relocated, type CaseProblem, type CaseReport } from './problem.ts';
 import { recognize, type CaseShape, type Recognized } from './recognize.ts';
 import { findCaseFiles, isCaseFileName } from './find-case-files.ts';
-import { skillNamesIn, findSuite } from './suite.ts';
+import { CASE_FOLDERS, skillNamesIn, findSuite } from './suite.ts';
 import type { EvalCase } from './case.ts';
 import type { CaseFile, DraftCase, ReadSettings } from './draft.ts';
 
@@ -174,15 +174,26 @@ function openFile(
     addFileProblem(found, file, 'the file is not valid UTF-8', 'save it as UTF-8');
     return undefined;
   }
-  const document = readDocument(file, read.text);
+  const document: DocumentReading =
+    read.text.trim() === ''
+      ? { type: 'broken', at: TOP, reason: 'the file is empty', hint: 'add cases, or remove it' }
+      : readDocument(file, read.text);
   if (document.type === 'broken') {
     const { at, reason, hint } = document;
-    if (isNamed || isCaseFileName(path.basename(file))) addFileProblem(found, file, reason, hint, at);
+    // What cannot be read may be the cases that fail.
+    if (isNamed || isCaseFileName(path.basename(file)) || isOfCases(file, start))
+      addFileProblem(found, file, reason, hint, at);
     else found.passedOver.push({ file, reason: `${reason} (line ${String(at.line)})` });
     return undefined;
   }
   const report: CaseReport = { file, locate: document.document.locate, problems: found.problems };
   return { file: { report, suite: findSuite(file, start), settings }, document: document.document, text: read.text };
+}
+
+/** Whether a file is in a folder that holds nothing but cases. */
+function isOfCases(file: string, start: string): boolean {
+  const within = path.relative(start, path.dirname(file)).split(path.sep);
+  return [path.basename(start), ...within].some((name) => CASE_FOLDERS.includes(name));
 }
 
 /** Cases of other tools are checked as ours are. Their ids are made unique, and each problem points at the case. */

@@ -16,6 +16,9 @@ export interface Suite {
   readonly guess?: string;
 }
 
+/** Everything in them is about cases. */
+export const CASE_FOLDERS: readonly string[] = ['evals', 'eval'];
+
 export const CASE_FOLDER = /^(?:evals?|evaluations?|tests?|cases)$/i;
 /** Deep enough for `evals/cases/one/case.json`. */
 const MAX_UP = 4;
@@ -125,13 +128,14 @@ export function fileOfSuite(suite: Suite, written: string): NamedFile {
   return isOutside ? { type: 'refused', reason: 'is outside the suite folder' } : { type: 'missing' };
 }
 
-/** Like `fileOfSuite`, but the file may be missing if its folder exists inside the suite. */
+/** Like `fileOfSuite`, but the file, and folders above it, may be missing inside the suite. */
 export function newFileOfSuite(suite: Suite, written: string): NamedFile {
   const named = fileOfSuite(suite, written);
   if (named.type !== 'missing') return named;
   const full = path.resolve(suite.dir, written);
-  const folder = tryRealPath(path.dirname(full));
-  if (folder === undefined) return named;
+  let above = path.dirname(full);
+  while (tryRealPath(above) === undefined && above !== path.dirname(above)) above = path.dirname(above);
+  const folder = tryRealPath(above) ?? above;
   if (isInside(folder, realPath(suite.folder))) return { type: 'found', path: full };
   return { type: 'refused', reason: 'is outside the suite folder' };
 }

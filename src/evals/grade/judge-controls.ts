@@ -227,11 +227,15 @@ function otherControl(
  * The answer with the words of the request, which make it no answer to it. A judge that wants them beside what all accepted answers share,
  * such as a word or a form that the skill teaches, may look for either at the beginning or the end.
  */
-function echoRequest({ asked: { input }, other: { answer } }: OtherAnswer): readonly string[] {
+function echoRequest({ asked: { input }, other: { answer, input: own } }: OtherAnswer): readonly string[] {
   const middle = answer.indexOf(' ', answer.length / 2);
+  const [before, ...after] = answer.split(own.trim());
   return [
+    // An answer that restates its request restates the other one.
+    ...(after.length === 0 || own.trim() === '' ? [] : [[before, ...after].join(input.trim())]),
     `${input}\n\n${answer}`,
-    middle < 0 ? `${answer}\n\n${input}` : `${answer.slice(0, middle)} (${input})${answer.slice(middle)}`,
+    `${answer}\n\n${input}`,
+    ...(middle < 0 ? [] : [`${answer.slice(0, middle)} (${input})${answer.slice(middle)}`]),
   ];
 }
 

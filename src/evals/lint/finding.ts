@@ -13,6 +13,8 @@ type LintRule =
   | 'expected-in-files'
   | 'expected-hidden'
   | 'one-answer'
+  | 'same-check'
+  | 'not-examined'
   | 'expects-skill-name'
   | 'skill-in-request'
   | 'format-only'
@@ -37,5 +39,7 @@ export interface LintedCase {
 
 export interface SkillText {
   readonly file: string;
+  /** It may hold text that was not read. */
+  readonly isUnread?: true;
   readonly text: string;
 }

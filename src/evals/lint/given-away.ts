@@ -30,9 +30,11 @@ function findOnlyValue(schema: unknown): string | undefined {
   const collect = (value: unknown): void => {
     if (Array.isArray(value)) for (const item of value) collect(item);
     if (!isObject(value)) return;
-    const { const: only, enum: choice, ...rest } = value;
+    const { const: only, enum: choice, pattern, ...rest } = value;
     for (const one of Array.isArray(choice) && choice.length === 1 ? [only, choice[0]] : [only])
       if (typeof one === 'string' || typeof one === 'number') values.add(String(one));
+    const text = typeof pattern === 'string' ? neededText({ type: 'matches', pattern }) : undefined;
+    if (text !== undefined && text !== '') values.add(text);
     for (const item of Object.values(rest)) collect(item);
   };
   collect(schema);

@@ -7,7 +7,7 @@ import type { EvalCase } from '../cases/case.ts';
 import { isSkillNamed } from '../cases/suite.ts';
 import type { CaseFinding, LintedCase, LintFinding, SkillText } from './finding.ts';
 import { graderFindings } from './graders.ts';
-import { oneAnswerFindings } from './one-answer.ts';
+import { oneAnswerFindings, sameCheckFindings } from './one-answer.ts';
 import { readSkillTexts } from './skill-texts.ts';
 import { groupSameRequests } from '../report/same-requests.ts';
 import { toAskedRequest } from '../cases/asked-request.ts';
@@ -33,9 +33,30 @@ export function lintSuite(cases: readonly EvalCase[], { kind, skills }: LintOpti
     ...asked.flatMap((one) => graderFindings(one).map((finding) => place(one, finding))),
     ...namingFindings(asked).map(([one, finding]) => place(one, finding)),
     ...balanceFindings(asked, kind).map(([one, finding]) => place(one, finding)),
-    ...oneAnswerFindings(asked).map(([one, finding]) => place(one, finding)),
+    ...listAlike(asked).map(([one, finding]) => place(one, finding)),
+    ...unexaminedFindings(asked).map(([one, finding]) => place(one, finding)),
     ...duplicateFindings(asked).map(([one, finding]) => place(one, finding)),
   ];
+}
+
+/** The first names the answer that both are about. */
+function listAlike(cases: readonly LintedCase[]): readonly Placed[] {
+  const found = oneAnswerFindings(cases);
+  return found.length > 0 ? found : sameCheckFindings(cases);
+}
+
+const MOST_NAMES = 5;
+
+/** Once for each skill. What a person looks at, such as an image, is not named. */
+function unexaminedFindings(cases: readonly LintedCase[]): readonly Placed[] {
+  return [...new Map(cases.map((one) => [one.skillFiles, one])).values()].flatMap((one): readonly Placed[] => {
+    const names = one.skillFiles.filter(({ isUnread }) => isUnread === true).map(({ file }) => file);
+    if (names.length === 0 || (one.evalCase.expect.output ?? []).length === 0) return [];
+    const more = names.length > MOST_NAMES ? ` and ${String(names.length - MOST_NAMES)} more` : '';
+    const message = `not examined for expected texts: ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+    const hint = 'they are binary, packed, or larger than 512 KiB: check that they do not give answers away';
+    return [[one, { rule: 'not-examined', severity: 'warning', message, hint }]];
+  });
 }
 
 /** Reads each skill once. */

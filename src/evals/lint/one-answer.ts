@@ -1,7 +1,10 @@
 /** Finds one answer that passes most cases: a skill that always gives it looks useful. */
-import { quoted } from '#core';
+import { quoted, stableJson } from '#core';
+import { toAskedRequest } from '../cases/asked-request.ts';
 import type { OutputCheck } from '../cases/case.ts';
 import { gradeAnswer } from '../grade/grade-output.ts';
+import { groupBy } from '../report/result.ts';
+import { groupSameRequests } from '../report/same-requests.ts';
 import type { CaseFinding, LintedCase } from './finding.ts';
 import { neededText } from './given-away.ts';
 
@@ -14,6 +17,23 @@ interface GradedCase {
   readonly checks: readonly OutputCheck[];
   /** The texts that its checks need. */
   readonly answer: string;
+}
+
+/** One check for unlike requests looks at the form of the answer, or wants one answer. Checkers and judges may know the request. */
+export function sameCheckFindings(cases: readonly LintedCase[]): readonly (readonly [LintedCase, CaseFinding])[] {
+  const decided = cases.filter(({ evalCase: { expect } }) => {
+    const { output = [], rubric = [] } = expect;
+    return output.length > 0 && rubric.length === 0 && output.every(({ type }) => type !== 'checker');
+  });
+  const groups = groupBy(decided, ({ evalCase }) => stableJson(evalCase.expect.output));
+  const [most = []] = [...groups.values()].toSorted((a, b) => b.length - a.length);
+  const [first] = most;
+  if (first === undefined || most.length * 2 <= decided.length) return [];
+  if (groupSameRequests(most.map(({ evalCase }) => toAskedRequest(evalCase))).length < FEWEST_CASES) return [];
+  const [check] = first.evalCase.expect.output ?? [];
+  const message = `${String(most.length)} of ${String(decided.length)} cases have the same check, ${quoted(JSON.stringify(check), 80)}`;
+  const hint = 'check what is right for each request: a skill that only teaches this form looks useful';
+  return [[first, { rule: 'same-check', severity: 'warning', message, hint }]];
 }
 
 /** Only cases that the answer alone decides. */

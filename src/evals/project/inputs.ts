@@ -61,7 +61,9 @@ export function readInputs(options: InputOptions): EvalInputs {
     all.filter(({ isDraft }) => isDraft !== true),
     all.filter(({ isDraft }) => isDraft === true),
   ];
-  const everywhere = unique([...own, ...brought, ...findPlaces(cwd, runtime)]);
+  // A file outside of a skill names the folder of the skill, whose own cases it may leave out.
+  const named = all.flatMap(({ skills: { folders } }) => folders);
+  const everywhere = unique([...own, ...brought, ...named, ...findPlaces(cwd, runtime)]);
   const known = everywhere.length === own.length ? cases : readCases(everywhere, { knownSkills, signal }).cases;
   const leftOut = findLeftOut(chosen, [...cases, ...known]);
   const problems = [
@@ -82,7 +84,7 @@ export function readInputs(options: InputOptions): EvalInputs {
   };
 }
 
-function notRead(file: string, reason: string): CaseProblem {
+export function notRead(file: string, reason: string): CaseProblem {
   const message = `not read: ${reason}`;
   const hint = 'move it out of the folder of the cases if it holds none';
   return { code: 'input/invalid', file, line: 1, column: 1, severity: 'warning', message, hint };

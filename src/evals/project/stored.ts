@@ -6,7 +6,9 @@ import { countText, printable, quoted, isSkillError, type Config } from '#core';
 import { fitText, isDirectory, isSystemError, makeFolders, padText, isPresent } from '#platform';
 import { initCases } from '../cases/init-cases.ts';
 import { readCases } from '../cases/read-cases.ts';
+import { skillFoldersAt } from '../cases/suite.ts';
 import { regrade, type StoredRun } from '../grade/regrade.ts';
+import { lintSuite } from '../lint/lint-suite.ts';
 import { dateText, rateText } from '../report/report-text.ts';
 import { numberText } from '../report/cost-text.ts';
 import { finishReport } from '../report/report.ts';
@@ -14,6 +16,7 @@ import { readThresholds, type WrittenThresholds } from '../report/thresholds.ts'
 import { ARMS, type CaseResult } from '../report/result.ts';
 import { buildTrend, type TrendRow } from '../report/trend.ts';
 import { compareOutcomes, completeReport, toOutcome, type EvalOutcome } from './outcome.ts';
+import { notRead } from './inputs.ts';
 import { raiseUsage } from './raise-usage.ts';
 import { openReport, reportIn, storedReports } from './report-folder.ts';
 import type { SuiteRequest } from './run-evaluation.ts';
@@ -62,7 +65,13 @@ interface GradeRequest extends Pick<SuiteRequest, 'cwd' | 'signal' | 'onProblems
 /** Grades stored runs with the current cases. Returns nothing if `onProblems` stops it. */
 export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | undefined> {
   const { cwd, runs: words, caseFiles, signal } = request;
-  const { cases, problems, thresholds: written } = readCases(caseFiles.map((file) => path.resolve(cwd, file)));
+  const files = caseFiles.map((file) => path.resolve(cwd, file));
+  const { cases, problems: read, passedOver, thresholds: written } = readCases(files);
+  const problems = [
+    ...read,
+    ...passedOver.map(({ file, reason }) => notRead(file, reason)),
+    ...lintSuite(cases, { kind: 'cases', skills: files.flatMap(skillFoldersAt) }),
+  ];
   if (request.onProblems(problems)) return undefined;
   const startedAt = new Date();
   const absent = words.find((word) => !isDirectory(path.resolve(cwd, word)));

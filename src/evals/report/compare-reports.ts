@@ -81,7 +81,7 @@ export interface ReportComparison {
 
 /** Compares two reports case by case. */
 export function compareReports(before: EvalReport, after: EvalReport): ReportComparison {
-  const [old, now] = [byCase(before.results), byCase(after.results)];
+  const [old, now] = [byCase(before.results), byCase(withEarlierIds(before.results, after.results))];
   const keys = [...new Set([...old.keys(), ...now.keys()])];
   const judges = { before: before.judge, after: after.judge };
   const all = keys.map((key): CasePair => ({ old: old.get(key) ?? [], now: now.get(key) ?? [] }));
@@ -121,6 +121,20 @@ type Cases = ReadonlyMap<string, readonly CaseResult[]>;
 
 function byCase(results: readonly CaseResult[]): Cases {
   return groupBy(results, (result) => JSON.stringify([result.case, result.arm]));
+}
+
+/** A case that was renamed is the one that has its request, if no other has it. */
+function withEarlierIds(before: readonly CaseResult[], after: readonly CaseResult[]): readonly CaseResult[] {
+  const [old, now] = [before, after].map((results) => new Set(results.map((one) => one.case)));
+  const earlier = new Map<string, string | undefined>();
+  const renamed = new Map<string, string>();
+  for (const { case: id, input } of before)
+    if (now?.has(id) === false) earlier.set(input, [undefined, id].includes(earlier.get(input) ?? id) ? id : undefined);
+  for (const { case: id, input } of after) {
+    const was = old?.has(id) === true ? undefined : earlier.get(input);
+    if (was !== undefined && ![...renamed].some(([other, used]) => used === was && other !== id)) renamed.set(id, was);
+  }
+  return renamed.size === 0 ? after : after.map((one) => ({ ...one, case: renamed.get(one.case) ?? one.case }));
 }
 
 interface CasePair {

@@ -1,6 +1,12 @@
 /** What a comparison of two reports may claim: nothing if one of them is invalid. */
 import { countText, defined, stableJson } from '#core';
-import { compareReports, isRegression, type BeforeAfter, type ReportComparison } from './compare-reports.ts';
+import {
+  compareReports,
+  isRegression,
+  type BeforeAfter,
+  type CaseChange,
+  type ReportComparison,
+} from './compare-reports.ts';
 import { listServed } from './arm-doubts.ts';
 import { leftOutText } from './left-out.ts';
 import { liveText } from './report-text.ts';
@@ -18,8 +24,8 @@ export function compareVerdicts(
   comparison: ReportComparison,
 ): ComparisonVerdict {
   const [old, now] = [findVerdict(before), findVerdict(after)];
-  const { isTooFew, isPart, reasons: left } = findGaps(comparison);
-  const validities = new Set([old.validity, now.validity, ...(isTooFew ? ['invalid'] : isPart ? ['incomplete'] : [])]);
+  const { isTooFew, reasons: left } = findGaps(comparison);
+  const validities = new Set([old.validity, now.validity, ...(isTooFew ? ['invalid'] : [])]);
   const validity = validities.has('invalid') ? 'invalid' : validities.has('incomplete') ? 'incomplete' : 'valid';
   const { counts, live } = comparison;
   const hasRegression = isRegression(comparison);
@@ -51,28 +57,34 @@ export function compareVerdicts(
 const MOST_LEFT_OUT = 1 / 3;
 const MOST_NAMES = 10;
 
-/** Edited and flaky cases say nothing; if they are too many, or no case is left, neither does the rest. */
+/** Edited, flaky and removed cases say nothing; if they are too many, or no case is left, neither does the rest: what broke may be among them. */
 function findGaps({ edited, changes, counts, same }: ReportComparison) {
   const own = edited.filter(({ arm }) => arm === 'with');
   const compared = same + changes.length - counts.added - counts.removed;
-  const isTooFew = compared === 0 || own.length > (own.length + compared) * MOST_LEFT_OUT;
+  const left = edited.length + counts.removed;
+  const isTooFew = compared === 0 || left > (left + compared) * MOST_LEFT_OUT;
   const names = (ids: readonly string[]): string =>
     `${ids.slice(0, MOST_NAMES).join(', ')}${ids.length > MOST_NAMES ? ` and ${String(ids.length - MOST_NAMES)} more` : ''}`;
   const reasons = [...groupBy(own, ({ reason }) => reason)].map(
     ([reason, cases]) => `not compared, because ${reason}: ${names(cases.map((one) => one.case))}`,
   );
-  const removed = changes.filter(({ change, arm }) => change === 'removed' && arm === 'with').length;
-  const before = own.length + compared + removed;
-  const isPart = compared > 0 && removed > before * MOST_LEFT_OUT;
+  const listed = (
+    change: 'added' | 'removed',
+    isListed: (one: CaseChange) => boolean = () => true,
+  ): readonly string[] =>
+    changes.filter((one) => one.change === change && one.arm === 'with' && isListed(one)).map((one) => one.case);
+  const unit = [...edited, ...changes].some(({ arm }) => arm !== 'with') ? 'result' : 'case';
+  const removed = listed('removed');
+  const failing = listed('added', ({ after }) => after?.status === 'failed' || after?.status === 'error');
   return {
     isTooFew,
-    isPart,
     reasons: [
       ...(compared === 0 && own.length === 0 ? ['no case is in both reports'] : []),
-      ...(isTooFew && own.length > 0
-        ? [`${String(own.length)} of ${countText(own.length + compared, 'case')} cannot be compared`]
+      ...(isTooFew && compared > 0
+        ? [`${String(left)} of ${countText(left + compared, unit)} cannot be compared`]
         : []),
-      ...(isPart ? [`${String(removed)} of ${countText(before, 'case')} are missing in the second report`] : []),
+      ...(removed.length > 0 && compared > 0 ? [`missing in the second report: ${names(removed)}`] : []),
+      ...(failing.length > 0 && compared > 0 ? [`only in the second report, and not passed: ${names(failing)}`] : []),
       ...reasons,
     ],
   };

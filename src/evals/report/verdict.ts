@@ -81,7 +81,11 @@ function loweredThresholds(report: EvalReport, thresholds: Thresholds): readonly
   const { passRate = 1, errors = 0, ...others } = thresholds;
   const isPassed = (some: Thresholds): boolean => verdictOf(report, some).type === 'passed';
   if (!isPassed(thresholds) || isPassed(others)) return [];
-  return [`passed only by lower thresholds: pass rate ${String(passRate)}, errors ${String(errors)}`];
+  const lower = [
+    ...(passRate < 1 ? [`pass rate ${String(passRate)}`] : []),
+    ...(errors > 0 ? [`errors ${String(errors)}`] : []),
+  ];
+  return [`passed only by lower thresholds: ${lower.join(', ')}`];
 }
 
 /** The verdict on each skill is that of a report with its cases alone; undefined if no case names its skill. */

@@ -2,7 +2,8 @@
 import path from 'node:path';
 
 import { compareText, SkillError } from '#core';
-import { CASE_FOLDERS, findOwnCaseFiles } from '../cases/own-case-files.ts';
+import { findOwnCaseFiles } from '../cases/own-case-files.ts';
+import { CASE_FOLDERS } from '../cases/suite.ts';
 import { copyTree, makeFolders, sha256 } from '#platform';
 
 interface SetSkill {

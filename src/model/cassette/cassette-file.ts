@@ -1,4 +1,6 @@
 /** The cassette file: a header line, then one line of JSON per call. The file is replaced atomically under a lock. */
+import path from 'node:path';
+
 import {
   checkJson,
   invalidInput,
@@ -14,7 +16,7 @@ import {
   type ModelDelta,
   type ModelRequest,
 } from '#core';
-import { isSystemError, readTextFile, withFileLock, writeFileAtomically } from '#platform';
+import { isSystemError, makeFolders, readTextFile, withFileLock, writeFileAtomically } from '#platform';
 import { FINISHES } from '../finishes.ts';
 
 export const CASSETTE_VERSION = 1;
@@ -91,6 +93,7 @@ export async function appendEntry(
     const { model } = parseHeader(file, before.slice(0, before.indexOf('\n')));
     if (model !== header.model)
       throw invalid(file, `it was recorded from ${quoted(model)}, not from ${quoted(header.model)}`);
+    makeFolders(path.dirname(file));
     writeFileAtomically(file, Buffer.from(before + line));
   };
   try {

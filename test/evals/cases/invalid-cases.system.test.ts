@@ -325,13 +325,28 @@ describe('files without cases', () => {
     ]);
   });
 
+  test.each([
+    ['hard.json', '{"cases": []}}', 'invalid JSON'],
+    ['hard.json', '', 'the file is empty'],
+    ['hard.jsonl', '{"input": "x", "expect": {}}\n{broken\n', 'invalid JSON'],
+    ['hard.yaml', 'cases:\n\t- id: a\n', expect.any(String)],
+  ])('in a folder of cases are an error if they cannot be parsed: %s', (name, text, message) => {
+    const easy = { cases: [{ id: 'a', input: 'x', expect: { trigger: true } }] };
+    const root = folderOf({ 'a/SKILL.md': '---\nname: a\ndescription: A.\n---\n', 'a/evals/easy.json': easy });
+    writeFileSync(path.join(root, 'a/evals', name), text);
+    const { problems } = readCases([path.join(root, 'a')]);
+    expect(problems.map((one) => [path.basename(one.file), one.severity, one.message])).toEqual([
+      [name, 'error', message],
+    ]);
+  });
+
   test('are skipped with a reason, and inputs of cases are not read', () => {
     const root = folderOf({
       'a/evals/evals.json': { evals: [{ id: 1, prompt: 'x', assertions: ['a'] }] },
       'a/evals/files/evals.json': [],
       'a/evals/report.json': { results: [] },
       'a/evals/_meta.json': { slug: 'a', latest: {} },
-      'a/evals/notes.json': '{broken',
+      'a/tests/notes.json': '{broken',
       'a/evals/eval_metadata.json': { eval_id: 0, eval_name: 'n', prompt: 'x', assertions: ['a'] },
       'a/evals/grading.json': { expectations: [{ text: 'a', passed: true, evidence: 'b' }], summary: {} },
       'a/evals/trigger-results.json': { results: [{ query: 'x', should_trigger: true, trigger_rate: 0 }] },
@@ -351,10 +366,10 @@ describe('files without cases', () => {
       ['a/evals/_meta.json', 'metadata of a published skill'],
       ['a/evals/eval_metadata.json', 'metadata of a run'],
       ['a/evals/grading.json', 'metadata of a run'],
-      ['a/evals/notes.json', 'invalid JSON (line 1)'],
       ['a/evals/report.json', 'a report of results'],
       ['a/evals/trigger-results.json', 'a report of results'],
       ['a/tests/none.json', 'an empty list'],
+      ['a/tests/notes.json', 'invalid JSON (line 1)'],
       ['a/tests/queries.json', 'search engine queries with expected documents'],
       ['a/tests/units.json', 'the entries have requests but no expectations'],
     ]);

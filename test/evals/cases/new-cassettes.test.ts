@@ -30,13 +30,14 @@ describe('a missing cassette', () => {
     const { dir, answers, problems } = readWith('a.jsonl', true);
     const file = path.join(dir, 'evals/a.jsonl');
     expect([answers, problems, existsSync(file)]).toEqual([[{ type: 'cassette', file }], [], false]);
+    expect(readWith('not/yet/a.jsonl', true).problems).toEqual([]);
   });
 
   test.each([
     ['link/a.jsonl', 'the path "link/a.jsonl" is outside the suite folder'],
     ['../../../a.jsonl', 'the path "../../../a.jsonl" is outside the suite folder'],
     ['/a.jsonl', 'the path "/a.jsonl" is not relative'],
-    ['nowhere/a.jsonl', 'the file "nowhere/a.jsonl" does not exist'],
+    ['link/deep/a.jsonl', 'the path "link/deep/a.jsonl" is outside the suite folder'],
   ])('is not recorded at %s', (cassette, message) => {
     expect(readWith(cassette, true)).toMatchObject({ answers: [], problems: [message] });
   });

@@ -271,7 +271,7 @@ describe('cases that were edited between two reports', () => {
     ]);
   });
 
-  test('leave no verdict if the reports have no case in common, and part of one if many are gone', () => {
+  test('leave no verdict if the reports have no case in common, and none if over a third is gone', () => {
     const verdict = (before: EvalReport, after: EvalReport) => {
       const { validity, reasons } = compareVerdicts(before, after, compareReports(before, after));
       return [validity, reasons];
@@ -282,8 +282,27 @@ describe('cases that were edited between two reports', () => {
     ]);
     const all = report(names.map((name) => result(name)));
     expect(verdict(all, report([result('apple')]))).toEqual([
-      'incomplete',
-      ['3 of 4 cases are missing in the second report'],
+      'invalid',
+      ['3 of 4 cases cannot be compared', 'missing in the second report: bridge, candle, desert'],
+    ]);
+  });
+
+  test('that are removed together with edited ones leave no verdict, and a renamed one is compared', () => {
+    const some = [...names, 'engine', 'forest', 'glacier', 'harbour'].map((name) => result(name));
+    const edited = result('apple', { input: 'another request' });
+    const after = report([edited, ...some.slice(3)]);
+    const { validity, reasons } = compareVerdicts(report(some), after, compareReports(report(some), after));
+    expect([validity, reasons]).toEqual([
+      'invalid',
+      [
+        '3 of 8 cases cannot be compared',
+        'missing in the second report: bridge, candle',
+        expect.stringMatching(/^not compared, because .*: apple$/u),
+      ],
+    ]);
+    const renamed = report([...some.slice(1), { ...result('apple', { status: 'failed' }), case: 'other' }]);
+    expect(compareReports(report(some), renamed).changes.map(({ change, case: id }) => [change, id])).toEqual([
+      ['broken', 'apple'],
     ]);
   });
 });
