@@ -5,7 +5,7 @@ import { isServerName, quoted, typedWord } from '#core';
 import { readTreeDigest, sha256, withForwardSlashes } from '#platform';
 import { openTrust } from '#policy';
 import type { Runtime } from '#runtime';
-import type { McpServerConfig, ServerPlace } from './server-connection.ts';
+import type { McpServerConfig, ServerFolders } from './server-connection.ts';
 
 export interface OfferedServer {
   /** The name for the host: `PLUGIN-SERVER`. */
@@ -13,7 +13,7 @@ export interface OfferedServer {
   /** The folder of the plugin. */
   readonly plugin: string;
   readonly config: McpServerConfig;
-  readonly place?: ServerPlace;
+  readonly folders?: ServerFolders;
   /** Why it is not used; safe to print. */
   readonly unused?: string;
 }
@@ -66,7 +66,7 @@ function definition(
   plugin: Plugin,
   server: Plugin['servers'][number],
   home: string | undefined,
-): Pick<OfferedServer, 'config' | 'place'> {
+): Pick<OfferedServer, 'config' | 'folders'> {
   if (server.type === 'streamable-http') {
     const headers = Object.entries(server.headers).filter(([header]) => !OWN_HEADERS.test(header));
     return { config: { url: server.url, headers: Object.fromEntries(headers), skills: false } };
@@ -77,5 +77,5 @@ function definition(
     `${plugin.name}-${sha256(Buffer.from(plugin.dir)).slice(0, 12)}`,
   );
   const { cwd, ...config } = plugin.launch(server, data);
-  return { config: { ...config, skills: false }, place: { cwd, data } };
+  return { config: { ...config, skills: false }, folders: { cwd, data } };
 }

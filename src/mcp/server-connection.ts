@@ -43,11 +43,11 @@ export interface ConnectOptions {
   readonly config: McpServerConfig;
   readonly surroundings: Surroundings;
   readonly services: ServerServices;
-  readonly place?: ServerPlace | undefined;
+  readonly folders?: ServerFolders | undefined;
 }
 
 /** Where the program of a plugin runs. */
-export interface ServerPlace {
+export interface ServerFolders {
   readonly cwd: string;
   /** Created before the program starts. */
   readonly data: string;
@@ -173,7 +173,7 @@ export async function fetchValues({
   name,
   config,
   services,
-}: Omit<ConnectOptions, 'surroundings' | 'place'>): ReturnType<ServerServices['secrets']> {
+}: Omit<ConnectOptions, 'surroundings' | 'folders'>): ReturnType<ServerServices['secrets']> {
   const { command, env = {}, headers = {}, bearer } = config;
   if (command !== undefined) return resolveValues(name, env, services);
   const [fetched, token] = await Promise.all([
@@ -188,7 +188,7 @@ export async function fetchValues({
   };
 }
 
-async function prepare({ surroundings, place, ...connection }: ConnectOptions): Promise<Prepared | ActionProblem> {
+async function prepare({ surroundings, folders, ...connection }: ConnectOptions): Promise<Prepared | ActionProblem> {
   const { name, config } = connection;
   const { command, args = [], url } = config;
   if ((command === undefined) === (url === undefined)) return unusable(name, 'it needs either a command or a url');
@@ -217,14 +217,14 @@ async function prepare({ surroundings, place, ...connection }: ConnectOptions): 
     secrets.reduce((rest, [variable, value]) => rest.replaceAll(value, `[secret ${variable}]`), text);
   return {
     open() {
-      if (place !== undefined) {
-        makeFolders(place.data, 0o700);
+      if (folders !== undefined) {
+        makeFolders(folders.data, 0o700);
         // A folder below it is the plugin's own as well.
-        if (isInside(place.cwd, place.data)) makeFolders(place.cwd, 0o700);
+        if (isInside(folders.cwd, folders.data)) makeFolders(folders.cwd, 0o700);
       }
       const transport = programTransport({
         argv: [command ?? '', ...args],
-        cwd: place?.cwd ?? surroundings.cwd,
+        cwd: folders?.cwd ?? surroundings.cwd,
         env,
       });
       return { transport, end: () => hide(transport.end), printed: () => hide(transport.printed) };

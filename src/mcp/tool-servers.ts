@@ -28,7 +28,7 @@ import {
   fetchValues,
   type McpServerConfig,
   type ServerConnection,
-  type ServerPlace,
+  type ServerFolders,
   type ToolResult,
   type ServerServices,
 } from './server-connection.ts';
@@ -89,9 +89,9 @@ export function openToolServers(runtime: Runtime, options: ToolServersOptions = 
   const servers = Object.entries(runtime.config.mcp_servers ?? {})
     .filter(([name, { enabled }]) => (options.only === undefined ? enabled !== false : name === options.only))
     .map(([name, config]) => openServer(name, config, { runtime, ...options }));
-  for (const { name, config, place, unused } of options.plugins ?? [])
+  for (const { name, config, folders, unused } of options.plugins ?? [])
     if (unused === undefined && (options.only === undefined || name === options.only))
-      servers.push(openServer(name, config, { runtime, ...options, place }));
+      servers.push(openServer(name, config, { runtime, ...options, folders }));
   return {
     async open(services) {
       const states = await Promise.all(servers.map((server) => server.known(services)));
@@ -178,7 +178,7 @@ function serversWithSkills({ cacheDir }: Runtime): readonly string[] {
 function openServer(
   name: string,
   config: McpServerConfig,
-  { runtime, onConnect, place }: ToolServersOptions & { readonly runtime: Runtime; readonly place?: ServerPlace },
+  { runtime, onConnect, folders }: ToolServersOptions & { readonly runtime: Runtime; readonly folders?: ServerFolders },
 ): Server {
   const { cacheDir, executionPlaces } = runtime;
   const timeout = (config.connect_timeout_seconds ?? 20) * 1_000;
@@ -204,7 +204,7 @@ function openServer(
     if (starts > MAX_STARTS)
       return failure('server/unavailable', `the MCP server ${quoted(name)} ended ${String(MAX_STARTS)} times`);
     onConnect?.(name);
-    const connection = await connectServer({ name, config, surroundings, services, place });
+    const connection = await connectServer({ name, config, surroundings, services, folders });
     if ('code' in connection) return connection;
     // A server that changes its tools is asked again when one of them is called.
     connection.client.setNotificationHandler('notifications/tools/list_changed', () => void (current = undefined));

@@ -146,12 +146,12 @@ export function defaultRoots({
     if (!isOthers) keep(root, 'found');
   }
   return {
-    roots: kept.map(({ source, path, explicit, depth }, place) => ({
+    roots: kept.map(({ source, path, explicit, depth }, position) => ({
       source,
       path,
-      priority: kept.length - place,
+      priority: kept.length - position,
       explicit,
-      ...(depth === undefined ? {} : { depth }),
+      depth,
     })),
     diagnostics,
   };

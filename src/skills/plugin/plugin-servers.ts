@@ -89,7 +89,7 @@ function readProgram(name: string, { command, args = [], env = {}, cwd }: Entry)
   if ([...args, ...Object.values(env)].some((one) => one.includes('\0'))) return 'has a NUL character';
   if (cwd !== undefined && (typeof cwd !== 'string' || !isFolder(cwd)))
     return `has the cwd ${quoted(typeof cwd === 'string' ? cwd : JSON.stringify(cwd), 100)}; use ./FOLDER, \${PLUGIN_ROOT}/FOLDER or \${PLUGIN_DATA}/FOLDER`;
-  return { name, type: 'stdio', command, args, env, ...(cwd === undefined ? {} : { cwd }) };
+  return { name, type: 'stdio', command, args, env, cwd };
 }
 
 /** One token: a program of the system by its name, or one of the plugin by its path. */
