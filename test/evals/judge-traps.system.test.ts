@@ -275,7 +275,7 @@ describe('answers to other requests leave a verdict', () => {
       { name: 'other answers', isKept: true, found: '' },
       [],
     ]);
-    expect([report.judge?.controlCost.calls, report.judge?.cost.calls]).toEqual([12 + 12 + 3 * 4 * 2, judge.asked]);
+    expect([report.judge?.controlCost.calls, report.judge?.cost.calls]).toEqual([12 + 12 + 4 * 4 * 2, judge.asked]);
   });
 
   test('with a warning, if the judge accepts one of them', async () => {
