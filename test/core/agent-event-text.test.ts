@@ -63,7 +63,7 @@ describe('what an agent does, on one line', () => {
     const told = (level: 'quiet' | 'normal' | 'verbose'): readonly string[] =>
       EVENTS.filter(([event]) => eventText(event, level).length > 0).map(([{ type }]) => type);
     expect(told('quiet')).toEqual(['budget-end']);
-    expect(told('normal')).toEqual(['plan', 'plan', 'budget-end', 'subagent-start', 'subagent-end']);
+    expect(told('normal')).toEqual(['plan', 'plan', 'context-compact', 'budget-end', 'subagent-start', 'subagent-end']);
     expect(told('verbose')).toEqual(EVENTS.map(([{ type }]) => type).filter((type) => !type.endsWith('-delta')));
   });
 });
