@@ -68,14 +68,16 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
     } else readFile(found, { file: start, start: path.dirname(start), isNamed: true }, settings);
   }
   const { cases: read, problems } = withUniqueIds(found.drafts);
-  const all = [...found.problems, ...problems];
+  // A recording that cannot be read is a problem of its case.
+  const isRecording = (file: string): boolean => read.some((one) => isCassetteOf(one, file));
+  const all = [...found.problems.filter(({ file }) => !isRecording(file)), ...problems];
   const shown = all.length === 0 && read.length === 0 ? [emptySuite(paths, found.passedOver)] : all;
   return {
     cases: read.filter(({ isDraft }) => isDraft !== true),
     drafts: read.filter(({ isDraft }) => isDraft === true),
     // Problems of the defaults are found once per case.
     problems: [...new Map(shown.map((problem) => [JSON.stringify(problem), problem])).values()],
-    passedOver: found.passedOver.filter(({ file }) => !read.some((one) => isCassetteOf(one, file))),
+    passedOver: found.passedOver.filter(({ file }) => !isRecording(file)),
     suites: found.suites,
     files: [...found.files],
     thresholds: joinThresholds(found.thresholds),

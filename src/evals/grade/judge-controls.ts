@@ -229,10 +229,13 @@ function otherControl(
  */
 function echoRequest({ asked: { input }, other: { answer, input: own } }: OtherAnswer): readonly string[] {
   const middle = answer.indexOf(' ', answer.length / 2);
-  const [before, ...after] = answer.split(own.trim());
+  // Also without its punctuation, or in other letters.
+  const words = own.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const restated =
+    words.length === 0 ? answer : answer.replace(new RegExp(words.join('[^\\p{L}\\p{N}]+'), 'giu'), () => input.trim());
   return [
     // An answer that restates its request restates the other one.
-    ...(after.length === 0 || own.trim() === '' ? [] : [[before, ...after].join(input.trim())]),
+    ...(restated === answer ? [] : [restated]),
     `${input}\n\n${answer}`,
     `${answer}\n\n${input}`,
     ...(middle < 0 ? [] : [`${answer.slice(0, middle)} (${input})${answer.slice(middle)}`]),

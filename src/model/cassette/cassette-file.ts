@@ -93,10 +93,10 @@ export async function appendEntry(
     const { model } = parseHeader(file, before.slice(0, before.indexOf('\n')));
     if (model !== header.model)
       throw invalid(file, `it was recorded from ${quoted(model)}, not from ${quoted(header.model)}`);
-    makeFolders(path.dirname(file));
     writeFileAtomically(file, Buffer.from(before + line));
   };
   try {
+    makeFolders(path.dirname(file));
     await withFileLock(file, act, signal === undefined ? {} : { signal });
   } catch (error) {
     throw isSystemError(error) ? unreadable(file, error.code) : error;

@@ -21,6 +21,8 @@ test('recorded answers of a case are no file that was not read', () => {
   for (const name of ['a.jsonl', 'a.2.jsonl', 'a.without.jsonl', 'a.without.2.jsonl', 'ab.jsonl'])
     writeFileSync(path.join(dir, 'evals', name), `${line}\n`);
   const { cases, passedOver } = readCases([dir]);
+  writeFileSync(path.join(dir, 'evals/a.old.jsonl'), '');
+  expect(readCases([dir]).problems).toEqual([]);
   expect([cases.length, passedOver.map(({ file }) => path.basename(file))]).toEqual([1, ['ab.jsonl']]);
 });
 
