@@ -28,10 +28,11 @@ function listKnownWords(results: readonly CaseResult[]): ReadonlySet<string> {
   );
 }
 
-/** A run that called tools may end with the same words each time, if its files are graded, not its words. */
+/** A run that a limit ended counts as that. One that called tools may end with the same words each time, if its files are graded. */
 function isFailedAnswer(one: CaseResult): boolean {
   const isByText = one.checks.every(({ kind, asked }) => kind !== 'output' || asked.startsWith('the answer '));
-  return one.status === 'failed' && one.model.way !== 'rules' && (isByText || one.cost.toolCalls <= one.loaded.length);
+  const isFailed = one.status === 'failed' && one.model.way !== 'rules' && !hasEndedEarly(one);
+  return isFailed && (isByText || one.cost.toolCalls <= one.loaded.length);
 }
 
 /** The failed results that no model answered. They are missing, as if the server had failed. */
@@ -114,7 +115,7 @@ const FEWEST_SHORT = 6;
 /** A few words, such as a label or "I do not know", may be the answer of a model, so that they count, and are named if they never pass. */
 function describeShort(results: readonly CaseResult[], canned: ReadonlySet<CaseResult>): readonly string[] {
   const passed = listPassed(results);
-  const failed = results.filter((one) => isFailedAnswer(one) && !hasEndedEarly(one) && !canned.has(one));
+  const failed = results.filter((one) => isFailedAnswer(one) && !canned.has(one));
   return [...groupBy(failed, ({ arm }) => arm)].flatMap(([arm, own]) => {
     const isNew = (one: CaseResult): boolean => !passed.has(toTemplate(one.answer));
     const repeated = findRepeated(own.filter(isNew));
@@ -141,7 +142,7 @@ const FRAMED_SHARE = 1 / 2;
 function describeFramed(results: readonly CaseResult[], canned: ReadonlySet<CaseResult>): readonly string[] {
   const known = listKnownWords(results);
   const failed = results
-    .filter((one) => isFailedAnswer(one) && !hasEndedEarly(one) && !canned.has(one))
+    .filter((one) => isFailedAnswer(one) && !canned.has(one))
     .map((result) => {
       const words = new Set(listWords(result.answer).filter((word) => !known.has(word)));
       return { result, words };
