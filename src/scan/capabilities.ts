@@ -52,10 +52,12 @@ export function findCapabilities(
   const instructions = scanned.find(({ file }) => file.path === 'SKILL.md')?.file.text.toLowerCase();
   if (instructions === undefined) return [];
   const scripts = scanned
-    .filter(({ file }) => isScript(file, instructions) && (!DATA.test(file.path) || isUsed(file, scanned)))
+    .filter(
+      ({ file }) => isScript(file, instructions) && (!DATA.test(file.path) || isUsed(file, scanned, instructions)),
+    )
     .map(({ file, hits }) => ({
       file,
-      hits: [...hits.filter(isRun), ...(folded.get(file) ?? [])],
+      hits: [...hits.filter((hit) => isRun(hit, file)), ...(folded.get(file) ?? [])],
       hosts: hostsIn(file.text),
     }));
   const skill = { scripts, instructions, topic };
@@ -95,7 +97,8 @@ function isScript({ path, text, binary }: ScanFile, instructions: string): boole
 }
 
 /** Data with commands, of a script that starts programs. */
-function isUsed({ path, text }: ScanFile, scanned: readonly ScannedFile[]): boolean {
+function isUsed(data: ScanFile, scanned: readonly ScannedFile[], instructions: string): boolean {
+  const { path, text } = data;
   const name = path.slice(path.lastIndexOf('/') + 1);
   return (
     name !== 'package-lock.json' &&
@@ -104,15 +107,23 @@ function isUsed({ path, text }: ScanFile, scanned: readonly ScannedFile[]): bool
         file.path !== path &&
         !isDocument(file) &&
         !DATA.test(file.path) &&
-        file.text.includes(name) &&
+        (file.text.includes(name) || isArgument(data, file, instructions)) &&
         (COMMANDS.test(text) || hits.some(({ means }) => STARTS_OR_SENDS.has(means))),
     )
   );
 }
 
+/** The instructions have the script read the data. */
+function isArgument(data: ScanFile, { path }: ScanFile, instructions: string): boolean {
+  const [name = '', script = ''] = [data.path, path].map((one) => one.slice(one.lastIndexOf('/') + 1).toLowerCase());
+  return instructions
+    .split('\n')
+    .some((line) => line.includes(script) && line.slice(line.indexOf(script)).includes(name));
+}
+
 /** Entries of settings that are commands. */
 const COMMANDS = /["'](?:\(\)|cmd|command|args|exec|run|script|shell)["']\s{0,4}:/i;
-const STARTS_OR_SENDS: ReadonlySet<string> = new Set(['starts', 'evaluates', 'reaches']);
+const STARTS_OR_SENDS: ReadonlySet<string> = new Set(['starts', 'evaluates', 'reaches', 'takes']);
 
 /** The instructions have it run: by its name, or with all tests of Go, which has no other entry to them. */
 function isNamedTest(path: string, instructions: string): boolean {
@@ -121,7 +132,9 @@ function isNamedTest(path: string, instructions: string): boolean {
 }
 
 /** Comments, texts that are printed and those that are searched for do nothing. */
-function isRun({ passage: { kind, text }, excerpt }: Hit): boolean {
+function isRun({ passage: { kind, text }, excerpt }: Hit, { path }: ScanFile): boolean {
+  // Nothing in data prints.
+  if (DATA.test(path)) return kind === 'script' && !text.startsWith('#');
   if (kind !== 'script' || COMMENT.test(text) || (PRINTS.test(text) && !REDIRECTS.test(text))) return false;
   const rest = text.replaceAll(SEARCHED, ' ');
   return rest === text || rest.includes(excerpt.slice(1, -1));
@@ -136,7 +149,7 @@ function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
       !(SUBJECTS.get(says)?.named.test(skill.instructions) ?? false),
   );
   if (taken.length === 0) return [];
-  for (const other of linkedTo(script, skill.scripts)) {
+  for (const other of linkedTo(script, skill)) {
     const reach = other.hits.find(({ means }) => means === 'reaches');
     const hit = taken.find(
       ({ says, excerpt }) =>
@@ -155,11 +168,14 @@ function isAtHome(hosts: readonly string[], owner: RegExp | undefined): boolean 
 }
 
 /** The script, those that it imports or starts, and those that do so with it. */
-function linkedTo(script: Script, scripts: readonly Script[]): readonly Script[] {
+function linkedTo(script: Script, { scripts, instructions }: Skill): readonly Script[] {
   const found = [script];
+  const isLinked = (a: ScanFile, b: ScanFile): boolean =>
+    names(a, b) || (DATA.test(b.path) && isArgument(b, a, instructions));
   for (const one of found)
     for (const other of scripts)
-      if (!found.includes(other) && (names(one.file, other.file) || names(other.file, one.file))) found.push(other);
+      if (!found.includes(other) && (isLinked(one.file, other.file) || isLinked(other.file, one.file)))
+        found.push(other);
   return found;
 }
 

@@ -236,6 +236,53 @@ export function findAcrossFiles(scanned: readonly ScannedFile[]): readonly ScanF
     );
 }
 
+const COLLECTS = /\b(?:collect|gather|copy|copies|pack|archive|bundle|read|add|include|take|fetch|save)\w{0,3}\b/i;
+const NAMED_FILE = /[\w.-]{1,80}\.(?:md|txt|csv|tsv|ya?ml|json|toml|ini)\b/gi;
+
+/** Finds orders in pieces: one file lists secrets, another or SKILL.md sends, and SKILL.md has the agent do both. */
+export function findSplitOrders(scanned: readonly ScannedFile[], topic: Topic): readonly ScanFinding[] {
+  const main = scanned.find(({ file }) => file.path === 'SKILL.md');
+  if (main === undefined) return [];
+  const lines = main.file.text.split('\n');
+  const others = new Map(
+    scanned
+      .filter(({ file }) => file !== main.file && isRead(file))
+      .map((one) => [one.file.path.slice(one.file.path.lastIndexOf('/') + 1).toLowerCase(), one]),
+  );
+  const namedIn = (line: string): readonly ScannedFile[] =>
+    [...line.matchAll(NAMED_FILE)].flatMap(([name]) => others.get(name.toLowerCase()) ?? []);
+  const lists = (line: string): Hit | undefined =>
+    namedIn(line)
+      .flatMap(({ hits }) => hits)
+      .find(({ means, severity }) => means === 'credential-path' && severity === 'high');
+  return lines.flatMap((line, at) => {
+    const listed = COLLECTS.test(line) ? lists(line) : undefined;
+    if (listed === undefined) return [];
+    // The steps that follow.
+    const next = lines.slice(at, at + MAX_STEPS).flatMap(namedIn);
+    const sent = [main, ...next]
+      .flatMap((one) => one.hits.map((hit) => ({ one, hit })))
+      .find(
+        ({ one, hit }) =>
+          hit.means === 'copy-elsewhere' &&
+          hit.severity === 'high' &&
+          (one !== main || (hit.line > at && hit.line <= at + MAX_STEPS)),
+      );
+    if (sent === undefined) return [];
+    const { one, hit } = sent;
+    const severity = rateFinding('collect-and-send', hit.passage.text, { file: one.file, topic });
+    const message = `has what another file lists gathered and sent: ${listed.excerpt} and ${hit.excerpt}`;
+    return [{ ...finding('collect-and-send', one.path, hit, message), severity: one === main ? 'critical' : severity }];
+  });
+}
+
+const MAX_STEPS = 8;
+
+/** What an agent reads as it is. */
+function isRead(file: ScanFile): boolean {
+  return isDocument(file) || /\.(?:csv|tsv|ya?ml|json|toml|ini)$/i.test(file.path);
+}
+
 function finding(rule: RuleId, path: string, { line, column }: Hit, message: string): ScanFinding {
   return { rule, severity: SCAN_RULES[rule].severity, path, line, column, message };
 }

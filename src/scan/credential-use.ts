@@ -1,5 +1,7 @@
 /** Uses of credentials that give nothing away: to log in with a key, and to send a token to the service that it belongs to. */
 
+import { TOOL_VARIABLE } from './flow/marks.ts';
+
 /** A name of this machine. Names of documentation are hosts like others in a script, which does what it says. */
 export const LOCAL_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|\[?::1\]?)$/;
 /** Where a cloud hands out the credentials of a machine to every program on it. */
@@ -55,9 +57,11 @@ const ASSIGNED = /^(?:(?:export|local|readonly|const|let|var|my|our) )*\$?([a-z_
 const AS_IDENTITY =
   /(?:\s(?:-i|--key|--cert|--private-key|--ssh-key|--identity(?:-file)?)[ =]?|\bidentityfile[ =]|\b(?:key_filename|private_?key_?(?:path|file)|identity_?file)["']? ?[:=] ?|(?:\[|\btest) -[defrs] |\bssh-keygen [^|;\n]{0,80}-f |\bssh-add (?:-\S{1,20} )?|\bchmod [\w+]{1,5} |\b(?:exists(?:sync)?|is_?file)\( ?)["']?\$?\{?$/i;
 
+const TOLD = new RegExp(TOOL_VARIABLE, 'i');
+
 /** Whether a passage names a key and does not read it. `text` is its file. */
 export function isOnlyNamed(passage: string, text: string): boolean {
-  return NAMES_ONLY.test(passage) || isIdentity(passage, text);
+  return NAMES_ONLY.test(passage) || TOLD.test(passage) || isIdentity(passage, text);
 }
 
 /** A variable with the path of a key, which is used only to log in. */

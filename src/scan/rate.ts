@@ -33,7 +33,7 @@ const DELIVERS: ReadonlySet<string> = new Set([
   'collect-and-send',
   'hidden-action',
 ]);
-const DATA = /(?<!(?:^|\/)package)\.(?:jsonl?|csv|tsv|ya?ml|xml|log|yara?|rules|sigma)$/i;
+const DATA = /(?<!(?:^|\/)(?:package|composer|deno))\.(?:jsonl?|csv|tsv|ya?ml|xml|log|yara?|rules|sigma)$/i;
 /** A list of what is forbidden, or an expression that searches for it. */
 const PATTERN_LIST =
   /(?:block|deny|denied|forbid|danger|disallow|banned|blacklist|suspicious|malicious)\w{0,24}["'\]]{0,2} ?[:=]|\\[sbdw](?:[+*)\]|]|\{\d)|\(\?[:=!]/i;

@@ -5,9 +5,16 @@ import { findHiddenText, type HiddenText } from './hidden.ts';
 import { toFinding, matchText, type Hit } from './match.ts';
 import { isDocument } from './passages.ts';
 import { explainsAttacks, rateHit, readTopic, type Topic } from './rate.ts';
-import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
+import {
+  findAcrossFiles,
+  findInFile,
+  findSplitOrders,
+  findUndeclaredAccess,
+  type ScannedFile,
+} from './combined-rules.ts';
 import { findEncoded } from './encoded.ts';
 import { findCapabilities } from './capabilities.ts';
+import { isExecutedText } from './flow/executed-text.ts';
 import { findFlowFindings } from './flow/report-flows.ts';
 import { SCAN_RULES, type RuleId } from './rules.ts';
 
@@ -48,13 +55,15 @@ export function scanSkill(
   const found = [
     ...scanned.flatMap(({ findings }) => findings),
     ...findAcrossFiles(scanned),
+    ...findSplitOrders(scanned, topic),
     ...findUndeclaredAccess(scanned, declared.allowedTools),
     ...findEncoded(files, topic),
   ];
   const has = (...signals: readonly string[]): readonly FileScan[] =>
     scanned.filter(({ hits }) => hits.some(({ means }) => signals.includes(means)));
   const mayStartDownload = has('fetches').length > 0 && has('starts').length > 0;
-  const ends = has('flow', ...(mayStartDownload ? ['fetches', 'starts'] : [])).map(({ file }) => file);
+  const flowing = has('flow', ...(mayStartDownload ? ['fetches', 'starts'] : [])).map(({ file }) => file);
+  const ends = [...new Set([...flowing, ...files.filter((file) => isExecutedText(file, files))])];
   // The message of a pattern has the text that it found.
   const { findings, folded } = findFlowFindings(files, { ends, topic });
   const precise = [...found, ...findings.filter((one) => !found.some((other) => isSamePlace(other, one)))];

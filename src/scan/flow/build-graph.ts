@@ -1,6 +1,6 @@
 /** Links statements by names, functions, files and programs: the graph through which data flows. */
 import { findPrograms } from './programs.ts';
-import { NAMES_ONLY, SENDING_METHOD, withoutOptions, type Act } from './marks.ts';
+import { ADDS, NAMES_ONLY, PUSHES, SENDING_METHOD, withoutOptions, type Act } from './marks.ts';
 import {
   assignedNames,
   splitAssignment,
@@ -139,7 +139,7 @@ const INPUT: Readonly<Record<Unit['language'], RegExp>> = {
 };
 const ENVIRONMENT_ENTRY = /\b(?:os\.environ|process\.env)\.(\w{1,80})|\b(?:getenv|environ\.get)\( ?\ue000(\d+)\ue001/g;
 const MUTATES =
-  /(?<![\w$.])([A-Za-z_$][\w$]*)(?:\.\w{1,40}){0,2}\.(?:append|push|extend|update|add|insert|unshift|read|read_file|write|writelines|writestr|set|set_content|attach|put|put_nowait|concat|appendChild)\(/g;
+  /(?<![\w$.])([A-Za-z_$][\w$]*)(?:\.\w{1,40}){0,2}\.(?:append|push|extend|update|add|insert|unshift|read|read_file|write|writelines|writestr|set|set_content|attach|put|put_nowait|concat|appendChild|addHandler)\(/g;
 const DUMPS = /\.(?:dump|copy|copy2|copyfile|copyfileobj|add|write)\(/;
 export function toNode({ statement, direct, acts, texts, words }: MarkedStatement, graph: Graph): Node {
   const { unit, scope, code, left, right } = statement;
@@ -214,10 +214,15 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
       ...[...code.matchAll(/>& ?(\d{1,2})\b/g)].map(([, number = '']) => `fd:${String(unit.id)}:${number}`),
     );
   }
+  // What a push sends is what was put into the repository before, not the key with which it logs in.
+  const command = isShell ? code : acts.has('start') ? texts.join(' ') : '';
+  const tree = `tree:${String(unit.id)}`;
+  const isPush = PUSHES.test(command);
+  if (ADDS.test(command) || (isShell ? packs(code) : PUTS_FILES.test(code))) to.push(tree);
   return {
     statement,
-    uses,
-    direct,
+    uses: isPush ? [toUse(tree)] : uses,
+    direct: isPush ? new Map() : direct,
     acts,
     to,
     calls,
@@ -240,6 +245,19 @@ const OPENED_FILE =
 const WRITTEN_VARIABLE =
   /(?:>>? ?|\btee (?:-a )?|(?:^| )(?:-[oO]|--output|--output-document|-T|-cz?f|cz?f) ?=?)\$\{?(\w{1,80})\}?(?![\w/])/g;
 const COPIES = /^(?:sudo )?(?:cp|mv|install|rsync|tar|zip|dd)\b/;
+
+const PUTS_FILES =
+  /\b(?:copy2?|copyfile|copytree|make_archive|(?:cp|copyFile|writeFile|appendFile)(?:Sync)?|write_text|write_bytes)\(/;
+const NAMES_FILE = /\$\w|~\/|\/(?:root|home|etc)\/|\*/;
+
+/** Whether a command puts files from elsewhere into a folder or an archive. What it writes to is not one of them. */
+function packs(code: string): boolean {
+  if (/\b(?:tar -?\w{0,4}x|unzip|gunzip)/.test(code)) return false;
+  const from = code.replaceAll(/\d?>>? ?\S{1,200}/g, ' ').trimEnd();
+  if (/^(?:sudo )?(?:tar|zip|7z)\b/.test(code)) return NAMES_FILE.test(from);
+  if (COPIES.test(code)) return NAMES_FILE.test(from.replace(/ \S{1,200}$/, ''));
+  return /^(?:sudo )?(?:cat|base64|gzip|gpg)\b.*>/.test(code) && NAMES_FILE.test(from);
+}
 
 /** Names of files that a statement writes: they hold what it writes. */
 function writtenNames(

@@ -66,7 +66,11 @@ export function findFlows(files: readonly ScanFile[]): Flows {
 /** Constants alone are written in the file, where the patterns see them. */
 function findComputed({ unit, line, code, written }: FlowStatement, texts: readonly string[]): readonly DecodedText[] {
   const { file, isFence, language } = unit;
-  if (code === written) return [];
+  // Quotes inside a word are gone from the code; they are seldom anything but a disguise.
+  if (code === written)
+    return language === 'shell' && CONCEALABLE.test(code) && QUOTED_WORD.test(file.text)
+      ? [{ file, line, text: code, isFence }]
+      : [];
   const computed = language === 'shell' ? [code] : texts.filter((text) => text.length > 2 && !file.text.includes(text));
   const text = computed
     .map((one) => (language === 'shell' ? one : `'${one}'`))
@@ -74,6 +78,9 @@ function findComputed({ unit, line, code, written }: FlowStatement, texts: reado
     .replaceAll(/\s+/g, ' ');
   return text === '' || (language === 'shell' && file.text.includes(text)) ? [] : [{ file, line, text, isFence }];
 }
+
+const CONCEALABLE = /\b(?:curl|wget|netcat|ncat|socat|eval|id_rsa|id_ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\/dev\/tcp\b/;
+const QUOTED_WORD = /[\w/](?:"\w*"|'\w*'|\\\w)/;
 
 function findPersisted(node: Node, held: ReadonlyMap<string, Marks>): readonly DecodedText[] {
   const { statement, acts, strings } = node;

@@ -2,6 +2,7 @@
  * Computes the constants of a statement: strings that are joined, reversed, decoded or looked up, modules and functions that are named by a
  * string. What remains is the plain form that the rules know, whatever way it was written.
  */
+import { expandWords } from './globs.ts';
 import { addString, readEscape, TOKEN, type Strings } from './split-code.ts';
 
 /** What a decoder gave: text that the file itself does not show. */
@@ -57,9 +58,10 @@ const tokens = (folding: Folding, list: string): readonly string[] =>
   [...list.matchAll(new RegExp(TOKEN, 'g'))].map(([, index]) => valueOf(folding, index));
 const characters = (list: string, change = (code: number): number => code): string =>
   [...list.matchAll(/0x[0-9a-f]+|\d+/gi)]
-    .map(([number]) => String.fromCodePoint(clamp(change(Number(number)))))
+    .map(([number]) => String.fromCodePoint(Math.max(0, Math.min(0x10_ffff, Math.trunc(change(Number(number))) || 0))))
     .join('');
-const clamp = (code: number): number => Math.max(0, Math.min(0x10_ffff, Math.trunc(code) || 0));
+const lettersAt = (text: string, list: string): string =>
+  list.replaceAll(/\D*(\d{1,7})\D*/g, (_, at: string) => text.charAt(Number(at)));
 const capitalize = (value: string): string => value.replace(/^./, (letter) => letter.toUpperCase());
 const MAX_PARTS = 60;
 const reverse = (value: string): string => [...value].toReversed().join('');
@@ -106,7 +108,6 @@ function applyNumber(operator: string | undefined, code: number, key: number): n
 }
 
 const isName = (value: string): boolean => /^[A-Za-z_$][\w$]{0,60}$/.test(value);
-const moduleName = (value: string): string => value.replace(/^node:/, '');
 
 const FOLDS: readonly Fold[] = (
   [
@@ -229,6 +230,14 @@ const FOLDS: readonly Fold[] = (
           characters(list, (code) => (operator === undefined ? code : applyNumber(operator, code, Number(key)))),
         ),
     ],
+    [
+      String.raw`§\.join\(·\[?·§\[·\w{1,20}·\]·for \w{1,20} in ·(?:\(·)?${NUMBERS}(?:·\))?·\]?·\)`,
+      (f, [, abc, list = '']) => reveal(f, lettersAt(valueOf(f, abc), list)),
+    ],
+    [
+      String.raw`\[${NUMBERS}\.map\(·\(?\w{1,20}\)?·=>·§(?:\[·\w{1,20}·\]|\.(?:charA|a)t\(·\w{1,20}·\))·\)\.join\(·§·\)`,
+      (f, [list = '', abc]) => reveal(f, lettersAt(valueOf(f, abc), list)),
+    ],
     // Decoded.
     [
       String.raw`\b(?:base64\.)?(?:urlsafe_|standard_)?b(64|32|16)decode\(·§·(?:,[^()]{0,40})?\)`,
@@ -279,7 +288,7 @@ const FOLDS: readonly Fold[] = (
       String.raw`\b(?:__import__|importlib\.import_module|import_module|require|(?:await )?import)\(·§·(?:,[^()]{0,80})?\)`,
       (f, [a]) =>
         /^[@\w:./-]{1,80}$/.test(valueOf(f, a)) && !valueOf(f, a).startsWith('.')
-          ? moduleName(valueOf(f, a))
+          ? valueOf(f, a).replace(/^node:/, '')
           : undefined,
     ],
     [
@@ -356,10 +365,13 @@ export function foldShell(source: string, variables: ReadonlyMap<string, string>
   let code = source.slice(0, MAX_CODE).replaceAll(/\$\{?IFS\}?(?:%\?\?)?/g, ' ');
   for (let round = 0; round < 4; round += 1) {
     const before = code;
-    code = code.replaceAll(/\$(?:\{(\w{1,60})\}|(\w{1,60}))/g, (whole, braced?: string, plain?: string) => {
-      const name = braced ?? plain ?? '';
-      return name === 'HOME' ? '~' : (variables.get(name) ?? whole);
-    });
+    code = expandWords(code).replaceAll(
+      /\$(?:\{(\w{1,60})\}|(\w{1,60}))/g,
+      (whole, braced?: string, plain?: string) => {
+        const name = braced ?? plain ?? '';
+        return name === 'HOME' ? '~' : (variables.get(name) ?? whole);
+      },
+    );
     code = code.replaceAll(
       /\$\{(\w{1,60})(?::(\d{1,3})(?::(\d{1,3}))?|\/\/?([^/{}$\n]{1,20})\/?([^/{}$\n]{0,20}))\}/g,
       (whole, name: string, from?: string, length?: string, old?: string, fresh?: string) => {

@@ -81,13 +81,19 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
   ),
   python('environment', /\bos\.environb?(?:\.(?:items|values|copy|keys)\(\)|(?![\w.[(]))/),
   javascript('environment', /\bprocess\.env\b(?![\w.[(?])|\bDeno\.env\.toObject\(/),
+  python('environment', /(?<![\w.])(?:posix|nt)\.environb?\b|\bvars\( ?os ?\)/),
+  javascript('environment', /\bBun\.env\b(?![\w.[(?])/),
+  shell(
+    'environment',
+    /\bin ENVIRON\b|%ENV\b(?! ?=)|\bjq (?:-{1,2}[\w-]{1,20} )*(?:env|\$ENV)(?= {0,4}(?:$|[|>)]))|\b(?:compgen -e|typeset -x)(?= {0,4}(?:$|[|>)]))/,
+  ),
   shell(
     'environment',
     /(?:^|[|(`;&]|\b(?:sudo|then|do)) ?(?:(?:printenv|env|export -p|declare -x?p)(?= {0,4}(?:$|[|>`;&]))|(?<=\$\( ?)(?:printenv|env|export -p)(?= ?\))|set(?= {0,4}[|>]))/,
   ),
   shell(
     'secret',
-    /\bsecurity dump-keychain\b|\bsecurity find-(?:generic|internet)-password\b(?=[^|;]{0,80} -[wg])|\bsecret-tool search\b|\bgit credential fill\b/,
+    /\bsecurity (?:dump-keychain|export)\b|\bsecurity find-(?:generic|internet)-password\b(?=[^|;]{0,80} -\w{0,2}[wg])|\bsecret-tool search\b|\bgit credential fill\b|\b(?:git|docker)-credential-\w{1,20} (?:get|list)\b|\bgpg2? [^|;]{0,80}--export-secret|\bkwallet-query\b|\bbw (?:export|list items)\b|\bop (?:item list|document get)\b|\blpass export\b|\bkeepassxc-cli export\b|\bkubectl config view [^|;]{0,40}--raw\b|\baws configure export-credentials\b/,
   ),
   anyText('secret', /\bsecurity (?:dump-keychain|find-(?:generic|internet)-password)\b/),
   python(
@@ -104,7 +110,7 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
   ),
   python(
     'client',
-    /\bHTTPS?Connection\(|\brequests\.[Ss]ession\(|\bhttpx\.(?:Async)?Client\(|\bClientSession\(|\bSMTP(?:_SSL)?\(|\bFTP(?:_TLS)?\(|\bSSHClient\(|\bPoolManager\(|\bTelnet\(|\bfrom_transport\(|\bSFTPClient\b|\bIMAP4\w{0,5}\(/,
+    /\bHTTPS?Connection\(|\brequests\.[Ss]ession\(|\bhttpx\.(?:Async)?Client\(|\bClientSession\(|\bSMTP(?:_SSL)?\(|\bFTP(?:_TLS)?\(|\bSSHClient\(|\bPoolManager\(|\bTelnet\(|\b(?:HTTP|Socket|Datagram|SysLog|SMTP)Handler\(|\bfrom_transport\(|\bSFTPClient\b|\bIMAP4\w{0,5}\(/,
   ),
   javascript(
     'client',
@@ -118,6 +124,15 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
   ),
   shell('client', /\bexec \d{1,2}<> ?\/dev\/(?:tcp|udp)\//),
   shell('remote', /(?:^|[|(`;&]) ?(?:curl|wget)\b/),
+  // Letters by their places in another text.
+  python('decoded', /\.join\( ?\[? ?\w{1,40}\[ ?(?:int\( ?)?\w{1,20} ?\)? ?\] for |\.__getitem__ ?,/),
+  javascript(
+    'decoded',
+    /\.map\( ?\(?\w{1,20}\)? ?=> ?[\w$.]{1,40}(?:\[ ?\+?\w{1,20} ?\]|\.(?:charA|a)t\( ?\+?\w{1,20} ?\)) ?\)\.join\(/,
+  ),
+  shell('decoded', /\$\{\w{1,40}:\$\{?\w{1,40}\}?:1\}/),
+  // The documentation of a module is no code until this.
+  python('decoded', /(?<![\w.])(?:exec|eval|compile)\([^()]{0,60}(?:\b__doc__\b|\bgetdoc\()/),
   python('decoded', /\b(?:chr|bytes|bytearray)\(.{0,60}\bint\([^()]{1,60}, ?(?:2|8|16|36)\)|\.translate\(/),
   javascript(
     'decoded',
@@ -156,7 +171,7 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
   ),
   python(
     'send',
-    /\b(?:requests|httpx|aiohttp|urllib3)\.(?:post|put|patch|get|request|head|delete|options)\(|\burlopen\(|\burlretrieve\(|\burllib\.request\.\w{1,20}\(|\bRequest\(|\.(?:sendall|sendto|sendmail|send_message|storbinary|storlines|put_object|upload_file|upload_fileobj)\(|\b(?:socket\.)?(?:gethostbyname(?:_ex)?|getaddrinfo)\(|\b(?:dns\.)?resolver\.\w{1,20}\(|\bwebbrowser\.open\(|\bcreate_connection\(/,
+    /\b(?:requests|httpx|aiohttp|urllib3)\.(?:post|put|patch|get|request|head|delete|options)\(|\burlopen\(|\burlretrieve\(|\burllib\.request\.\w{1,20}\(|\bRequest\(|\.(?:sendall|sendto|sendmail|send_message|storbinary|storlines|put_object|upload_file|upload_fileobj)\(|\b(?:socket\.)?(?:gethostbyname(?:_ex)?|getaddrinfo)\(|\b(?:dns\.)?resolver\.\w{1,20}\(|\bwebbrowser\.open\(|\bcreate_connection\(|\.(?:mapLogRecord|makePickle) ?=(?!=)/,
   ),
   javascript(
     'send',
@@ -165,17 +180,17 @@ export const ACT_RULES: readonly MarkRule<Act>[] = [
   shell(
     'send',
     new RegExp(
-      String.raw`${COMMAND_START}${SENDS}|\| ?(?:sudo )?(?:sshpass \S{1,60} (?:\S{1,60} )?)?ssh |\bssh [^|;<]{1,300}<(?!<)|\bgh (?:gist|issue|release|pr) (?:create|comment|edit|upload)\b|\/dev\/(?:tcp|udp)\/`,
+      String.raw`${COMMAND_START}${SENDS}|\| ?(?:sudo )?(?:sshpass \S{1,60} (?:\S{1,60} )?)?ssh |\bssh [^|;<]{1,300}<(?!<)|\bgh (?:gist|issue|release|pr) (?:create|comment|edit|upload)\b|\/(?:dev|inet)\/(?:tcp|udp)\/|\bs[/|#][^/|#\n]{1,40}[/|#](?:curl|wget|nc|ncat|scp|telnet)[/|#]`,
       'i',
     ),
   ),
   python(
     'evaluate',
-    /(?<![\w.])(?:exec|eval|compile|execfile)\(|\bbuiltins\.(?:exec|eval)\(|\brunpy\.run_\w{1,10}\(|\b(?:marshal|pickle)\.loads\(|\bFunctionType\(|\bexec_module\(/,
+    /(?<![\w.])(?:exec|eval|compile|execfile)\(|\bbuiltins\.(?:exec|eval)\(|\brunpy\.run_\w{1,10}\(|\b(?:marshal|pickle)\.loads\(|\bFunctionType\(|\bexec_module\(|\b(?:__import__|import_module)\( ?(?![\ue000\s])/,
   ),
   javascript(
     'evaluate',
-    /(?<![\w.$])(?:eval|Function|execScript)\(|\bnew Function\(|\bvm\.(?:runIn\w{1,20}|compileFunction|Script)\(|\.constructor\([\ue000\w]|\b_compile\(|\bset(?:Timeout|Interval)\((?=[\ue000])/,
+    /(?<![\w.$])(?:eval|Function|execScript)\(|\bnew Function\(|\bvm\.(?:runIn\w{1,20}|compileFunction|Script)\(|\.constructor\([\ue000\w]|\b_compile\(|\bset(?:Timeout|Interval)\((?=[\ue000])|(?<![\w.])require\( ?(?![\ue000\s)])/,
   ),
   shell(
     'evaluate',
@@ -221,17 +236,26 @@ export const STARTED_SEND = new RegExp(String.raw`(?<![\w.-])${SENDS}`, 'i');
 
 /** Methods of clients and sockets that send. */
 export const SENDING_METHOD =
-  /^(?:send|sendall|sendto|send_bytes|send_json|request|post|put|patch|get|write|end|emit|storbinary|sendmail|send_message|sendMail|putfo|src)$/;
+  /^(?:send|sendall|sendto|send_bytes|send_json|request|post|put|patch|get|write|end|emit|storbinary|sendmail|send_message|sendMail|putfo|src|debug|info|warning|error|critical|exception|log)$/;
+
+/** Gives all that was added to a repository to its host. */
+export const PUSHES = /\b(?:git|hg)\b(?: -{1,2}\S{1,200}(?: (?!push)[^\s-]\S{0,200})?){0,6} push\b/;
+/** Adds to what will be pushed. */
+export const ADDS = /\bgit\b[^|;]{0,300} add\b/;
+/** Fills a form: what is put in is one command with the rest. */
+export const FILLS = /\.(?:substitute|safe_substitute|format|format_map|replace|replaceAll)\(/;
+/** What a program reads by itself, as its documentation says. */
+export const TOOL_VARIABLE = String.raw`\b(PGPASSFILE|KUBECONFIG|AWS_(?:SHARED_CREDENTIALS|CONFIG)_FILE|GOOGLE_APPLICATION_CREDENTIALS|DOCKER_CONFIG|CLOUDSDK_CONFIG|NPM_CONFIG_USERCONFIG|NETRC|BOTO_CONFIG|GNUPGHOME|RCLONE_CONFIG)=["']?\S{1,200}["']? (?=[a-z])(?!(?:ba|z)?sh\b|(?:cat|env|printenv|python\S{0,4}|node|perl|ruby)\b)(?!.*\$\{?\1\b)`;
 
 /** Parts of a shell command that name a key without sending it, and commands that only look. */
 export const NAMES_ONLY =
-  /(?<=\b(?:ssh|scp|sftp|sshfs|rsync|mosh|ansible[\w-]{0,12}|ssh-copy-id|age)\b[^|;]{0,300}) -i ?\S{1,200}|(?<=\bcurl\b[^|;]{0,300}) (?:-b|-c|-E) ?\S{1,200}|(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:--key|--cert|--cacert|--netrc-file|--cookie|--cookie-jar|--kubeconfig|--ssh-key|--private-key|--identity(?:-file)?|-o ?IdentityFile) ?=?\S{1,200}/gi;
+  /(?<=\b(?:ssh|scp|sftp|sshfs|rsync|mosh|ansible[\w-]{0,12}|ssh-copy-id|age)\b[^|;]{0,300}) -i ?\S{1,200}|(?<=\bcurl [^|;]{0,300}) (?:-b|-c|-E) ?\S{1,200}|(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:--key|--cert|--cacert|--netrc-file|--cookie|--cookie-jar|--kubeconfig|--ssh-key|--private-key|--identity(?:-file)?|-o ?IdentityFile) ?=?\S{1,200}/gi;
 export const LOOKS_ONLY =
   /^(?:if |elif |while |do |then |else |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh(?= [^<]{0,4000}$)|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
 export const PRINTS_ONLY = /^(?:echo|printf) [^|]{0,4000}$/;
 
 const ENVIRONMENT_OPTION =
-  /(?<=[({,] {0,40})env {0,4}[=:] {0,4}(?:\{ {0,80}\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] {0,40})env(?= {0,40}[,}])/g;
+  /(?<=[({,] {0,40})(?:process\.)?env {0,4}[=:] {0,4}(?:\{ {0,80}\.\.\.)?[\w.$]{1,60}(?:\(\))?|(?<=[{,] {0,40})(?:process\.)?env(?= {0,40}[,}])/g;
 
 const KEY_OPTION =
   /\b(?:key_filename|private_?key_?(?:path|file)|identity_?file)(?:\ue001)? {0,4}[=:] {0,4}[^,{}]{1,200}/gi;

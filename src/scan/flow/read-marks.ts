@@ -2,19 +2,23 @@
 import { quoted } from '#core';
 import {
   ACT_RULES,
+  FILLS,
   HELD_RULES,
   HOME,
   LOOKS_ONLY,
   METADATA_LOGIN,
   NAMES_ONLY,
   PRINTS_ONLY,
+  PUSHES,
   STARTED_SEND,
+  TOOL_VARIABLE,
   withoutOptions,
   type Act,
   type Held,
   type MarkRule,
 } from './marks.ts';
 import { METADATA_HOST } from '../credential-use.ts';
+import { findByGlob } from './globs.ts';
 import type { FlowStatement, Unit } from './read-units.ts';
 import { TOKEN, type Language, type Strings } from './split-code.ts';
 
@@ -49,18 +53,24 @@ const SECRET_WORD = /[./_]|login|local|security/i;
 const BROWSER_PORT = /devtoolsactiveport$/i;
 /** In a shell a file is an argument of anything. */
 const READS_TEXT = /\b(?:cat|head|tail|sed|awk|grep|cut|tr|tac|base64|xxd|strings|dd|jq|source)\b|<|(?:^|[;&] ?)\. /;
+const GLOB = /\.[^\s]{0,20}[*?[]/;
+const TOLD = new RegExp(TOOL_VARIABLE, 'i');
+const SENDER = /^(?:curl|wget|nc|ncat|scp)$/;
+/** Methods of a handler of logs whose result it sends. */
+const SENT_BY_HANDLER = /^(?:mapLogRecord|makePickle)$/;
 const TEXT_RULES = HELD_RULES.filter((one) => one.in === 'text');
 
 export function readMarks(statement: FlowStatement, strings: Strings): MarkedStatement {
   const { unit, code, written, left } = statement;
   const isShell = unit.language === 'shell';
-  const plain = isShell ? code.replaceAll(NAMES_ONLY, ' ') : withoutOptions(code);
+  const plain = isShell ? code.replace(TOLD, ' ').replaceAll(NAMES_ONLY, ' ') : withoutOptions(code);
   const texts = isShell ? [] : [...plain.matchAll(TOKENS)].map(([, index]) => strings[Number(index)] ?? '');
-  const words = isShell
+  const named = isShell
     ? plain.split(/[\s=@'"<>|();,:`]+/)
     : texts
         .filter((text) => !BROWSER_PORT.test(text))
         .flatMap((text) => (/[\s'"@<>|;]/.test(text) ? [text, ...text.split(/[\s'"@<>|;]+/)] : [text]));
+  const words = named.flatMap((word) => [word, ...(GLOB.test(word) ? [findByGlob(word) ?? []].flat() : [])]);
   const acts = new Set<Act>();
   const direct: Marks = new Map();
   const rules = CODE_RULES[unit.language];
@@ -86,12 +96,19 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
   if (isShell && !READS_TEXT.test(plain)) direct.delete('asset');
   if (isShell && PRINTS_ONLY.test(plain) && !plain.includes('>')) acts.delete('write');
   if (acts.has('start')) {
-    if (texts.some((text) => STARTED_SEND.test(text))) acts.add('send');
-    // Commands in strings, such as `env`, are sources as in a shell.
+    const command = texts.join(' ');
+    if (texts.some((text) => STARTED_SEND.test(text)) || PUSHES.test(command)) acts.add('send');
+    // Commands in strings, such as `env`, are sources as in a shell; so are those in lists of words.
     for (const { mark, find } of CODE_RULES['shell']?.held ?? [])
-      if ((mark === 'environment' || mark === 'secret') && texts.some((text) => find.test(text)))
+      if (
+        (mark === 'environment' || mark === 'secret') &&
+        (texts.some((text) => find.test(text)) || (mark === 'secret' && find.test(command)))
+      )
         direct.set(mark, NAMES[mark]);
   }
+  if (isShell && PUSHES.test(plain)) acts.add('send');
+  if (FILLS.test(code) && texts.some((text) => SENDER.test(text))) acts.add('send');
+  if (/^return\b/.test(code) && SENT_BY_HANDLER.test(statement.scope.of?.name ?? '')) acts.add('send');
   if (
     LISTENS.test(code) &&
     (code.includes('.onmessage') || texts.some((text) => text === 'data' || text === 'message')) &&

@@ -2,6 +2,7 @@
 import { fenceAfter } from '#core';
 import type { ScanFile } from '../finding.ts';
 import { isDocument } from '../passages.ts';
+import { readExecutedTexts } from './executed-text.ts';
 import { foldScript, foldShell } from './fold.ts';
 import { splitCode, type Language, type Statement, type Strings } from './split-code.ts';
 
@@ -112,7 +113,8 @@ function fencedPieces(text: string): readonly Piece[] {
 export function readUnits(files: readonly ScanFile[], strings: Strings): readonly Unit[] {
   const units: Unit[] = [];
   for (const file of files) {
-    const pieces = [...readPieces(file)];
+    const executed = readExecutedTexts(file, files).map((one) => ({ ...one, line: 1, isFence: false }));
+    const pieces: Piece[] = [...readPieces(file), ...executed];
     for (let piece = pieces.shift(); piece !== undefined && units.length < 2_000; piece = pieces.shift()) {
       const { language, line, text, isFence } = piece;
       const { statements, inner } = splitCode(text, language, strings);
@@ -261,7 +263,7 @@ const CONSTANT = new RegExp(
 );
 /** A module or one of its functions: an alias for it. */
 const ALIAS =
-  /^(?:await )?(?:(?:requests|httpx|urllib|socket|os|subprocess|base64|codecs|pty|http|https|net|tls|dns|child_process|fs|axios|node-fetch|got|builtins|importlib|zlib|marshal|vm|smtplib|ftplib|exec|eval|compile|fetch|atob|Function|Buffer)(?:\.\w{1,30}){0,3})$/;
+  /^(?:await )?(?:(?:requests|httpx|urllib|socket|os|subprocess|base64|codecs|pty|http|https|net|tls|dns|child_process|fs|axios|node-fetch|got|builtins|importlib|zlib|marshal|vm|smtplib|ftplib|process|exec|eval|compile|fetch|atob|Function|Buffer)(?:\.\w{1,30}){0,3})$/;
 
 function keepConstant(scope: Scope, left: string, right: string, language: Language): void {
   const name = /^(?:(?:const|let|var|export|local|readonly|declare(?: -\w+)?) )*([\w$]{1,80})(?: ?:[^=]{1,80})?$/.exec(
@@ -279,7 +281,7 @@ function keepConstant(scope: Scope, left: string, right: string, language: Langu
   const value = right.trim();
   const isKept =
     language === 'shell'
-      ? value.length <= 8_000 && !/[$`|<>]/.test(value)
+      ? value.length <= 8_000 && !/[$`|<>]|^for /.test(value)
       : CONSTANT.test(value) || (ALIAS.test(value) && value !== name);
   if (isKept) scope.constants.set(name, value);
   else scope.constants.delete(name);
@@ -293,7 +295,10 @@ export function splitAssignment(
   language: Language,
 ): { readonly left: string; readonly operator: string; readonly right: string } {
   if (language === 'shell') {
-    const match = /^(?:(?:export|local|readonly|declare(?: -\w{1,4})?|typeset) )?(\w{1,80})=(.*)$/s.exec(code);
+    const match =
+      /^(?:(?:do|then|else) )?(?:(?:export|local|readonly|declare(?: -\w{1,4})?|typeset) )?(\w{1,80})=(.*)$/s.exec(
+        code,
+      );
     if (match !== null) return { left: match[1] ?? '', operator: '=', right: match[2] ?? '' };
     const read =
       /\bread (?:-\w{1,4} )*(\w{1,80})\b/.exec(code) ??

@@ -22,7 +22,7 @@ export const FLOW_END_PATTERNS: readonly Pattern[] = [
   ...patterns('code', 'flow', [
     {
       says: 'names a secret',
-      find: /\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.aws\b|\.netrc|git-credentials|docker\/config|\.kube\b|gnupg|gcloud|application_default|\.azure\b|npmrc|pypirc|password-store|keychain|\.mozilla|mozilla\/firefox|firefox\/profiles|google.chrome|bravesoftware|login data|local state|\/cookies\b|["']cookies["']|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\.electrum|\.bitcoin|\.ethereum|solana\/id|exodus|etc\/(?:shadow|sudoers)|\.(?:bash|zsh|python|psql|mysql)_history\b|histfile|gh\/hosts|\.credentials|auth\.json|\/environ\b|vault-token|\.pgpass|\.my\.cnf|\.boto\b|\.s3cfg|\.databrickscfg|\.oci\/|terraform\.d\/|rclone\.conf|cargo\/credentials|keyrings|browser_cookie3|cryptunprotect|find-generic|find-internet|secret-tool|credential fill|os\.environb?(?:\.(?:items|values|copy|keys)\b|(?![\w.[(]))|(?<!\benv: ?(?:\{ ?)?(?:\.\.\.)?)process\.env\b(?![\w.[(?])|env\.toobject|printenv|\[ ?["']env["'] ?\]|(?:^ ?|[|;&] ?|\$\( ?)env ?(?:[|>)]|$)|export -p|declare -x?p/g,
+      find: /\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.aws\b|\.netrc|git-credentials|docker\/config|\.kube\b|gnupg|gcloud|application_default|\.azure\b|npmrc|pypirc|password-store|keychain|\.mozilla|mozilla\/firefox|firefox\/profiles|google.chrome|bravesoftware|login data|local state|\/cookies\b|["']cookies["']|cookies\.sqlite|key4\.db|logins\.json|wallet\.dat|\.electrum|\.bitcoin|\.ethereum|solana\/id|exodus|etc\/(?:shadow|sudoers)|\.(?:bash|zsh|python|psql|mysql)_history\b|histfile|gh\/hosts|\.credentials|auth\.json|\/environ\b|vault-token|\.pgpass|\.my\.cnf|\.boto\b|\.s3cfg|\.databrickscfg|\.oci\/|terraform\.d\/|rclone\.conf|cargo\/credentials|keyrings|browser_cookie3|cryptunprotect|find-generic|find-internet|secret-tool|credential fill|os\.environb?(?:\.(?:items|values|copy|keys)\b|(?![\w.[(]))|(?<!\benv: ?(?:\{ ?)?(?:\.\.\.)?)process\.env\b(?![\w.[(?])|env\.toobject|printenv|\bin environ\b|\benviron\b(?! ?\[)(?=[^\n]{0,40}$| as )|(?<!\w)(?:posix|nt)\.environ|\bvars\(os\)|\bbun\.env\b(?![\w.[(])|\{[^}\n]{0,80}\benv\b[^}\n]{0,80}\} ?(?:=|from) ?(?:["'](?:node:)?)?process\b|%env\b|\bjq [^\n|]{0,40}\$?env\b|compgen -e|typeset -x|secret-tool|-credential-\w{1,20}|export-secret|kwallet|\bbw["', ]{1,4}(?:export|list)|\bop["', ]{1,4}(?:item|document)|lpass|keepassxc|--raw\b|export-credentials|\.config["'/\\, ]{1,6}op\b|[/"']\.[\w.-]{0,12}(?:[*?]|\[[^\]\n]{1,12}\])[\w*?[]|[/"']\.\w[\w-]{0,12}[*?]?\/[\w.-]{0,12}[*?[]|[/~]\.?\{[\w.-]{1,20},|\[ ?["']env["'] ?\]|(?:^ ?|[|;&] ?|\$\( ?)env ?(?:[|>)]|$)|export -p|declare -x?p/g,
     },
     {
       says: 'evaluates code',
@@ -46,7 +46,7 @@ export const FLOW_END_PATTERNS: readonly Pattern[] = [
     },
     {
       says: 'decodes text',
-      find: /b(?:64|32|16|85)decode|\batob\(|base(?:64|32) {1,4}-{1,2}d|fromhex|unhexlify|fromc(?:harcode|odepoint)|\bchr\(|\bchr,|["'\w]\[::-1\]|join\(reversed|\.reverse\(\)\.join|\bxxd [^\n|]{0,20}-r|\| ?rev\b|\btr ['"]?[\w!][\w!~-]{2,60}['"]? ['"]?[\w!][\w!~-]{2,60}|\bsed [^\n|]{0,20}['"]y[/|,#]|rot.?13|(?:\\x[0-9a-f]{2}){3}|(?:\\[0-7]{3}){3}|(?:\\u00[0-9a-f]{2}){3}|__import__\(["']|codecs\.decode|unescape\(|zlib\.decompress|inflatesync|gunzipsync|openssl [^\n|]{0,80} -d\b|buffer\.from\([^\n]{1,400}["'](?:base64|hex)["']\)/g,
+      find: /b(?:64|32|16|85)decode|\batob\(|base(?:64|32) {1,4}-{1,2}d|fromhex|unhexlify|fromc(?:harcode|odepoint)|\bchr\(|\bchr,|["'\w]\[::-1\]|join\(reversed|\.reverse\(\)\.join|\bxxd [^\n|]{0,20}-r|\| ?rev\b|\btr ['"]?[\w!][\w!~-]{2,60}['"]? ['"]?[\w!][\w!~-]{2,60}|\bsed [^\n|]{0,20}['"]y[/|,#]|rot.?13|(?:\\x[0-9a-f]{2}){3}|(?:\\[0-7]{3}){3}|(?:\\u00[0-9a-f]{2}){3}|__import__\(["']|codecs\.decode|\[\+?\w{1,20}\]\)\.join\(|\.(?:chara|a)t\(\+?\w{1,20}\)\)\.join\(|\w\[(?:int\()?\w{1,20}\)?\] for \w{1,20} in|__getitem__,|\$\{\w{1,20}:\$|unescape\(|zlib\.decompress|inflatesync|gunzipsync|openssl [^\n|]{0,80} -d\b|buffer\.from\([^\n]{1,400}["'](?:base64|hex)["']\)/g,
     },
     {
       says: 'cuts a name out of a text',
@@ -54,7 +54,7 @@ export const FLOW_END_PATTERNS: readonly Pattern[] = [
     },
     {
       says: 'joins parts of a name',
-      find: /[\w./~-](?:'\+'|"\+"|' \+ '|" \+ ")[\w./~-]{1,24}["']|(?:''|"")\.join\(\[|\]\.join\((?:''|"")\)|\b\w{1,6}(?:''|"")\w{1,6}\b|\$\{?ifs\b|=["']?\$\{\w{1,20}\}\w{1,12}["']?(?:$|;)|(?:^|[;&|] ?)(?:\$\{?\w{1,20}\}?){1,4} -/g,
+      find: /[\w./~-](?:'\+'|"\+"|' \+ '|" \+ ")[\w./~-]{1,24}["']|(?:''|"")\.join\(\[|\]\.join\((?:''|"")\)|\b\w{1,6}(?:''|"")\w{1,6}\b|\b[a-z]{1,6}(?:"[a-z]{1,6}"|'[a-z]{1,6}'|\\[a-z])(?:[a-z]{1,6})?\b(?=[ /])|(?:^|[|;&] ?)(?:\/[\w?*[\]]{1,8}){0,3}\/\w{0,8}[?*[]|\$\{?ifs\b|=["']?\$\{\w{1,20}\}\w{1,12}["']?(?:$|;)|(?:^|[;&|] ?)(?:\$\{?\w{1,20}\}?){1,4} -/g,
     },
   ]),
 ];
