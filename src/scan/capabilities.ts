@@ -116,6 +116,7 @@ function isUsed(data: ScanFile, scanned: readonly ScannedFile[], instructions: s
 /** The instructions have the script read the data. */
 function isArgument(data: ScanFile, { path }: ScanFile, instructions: string): boolean {
   const [name = '', script = ''] = [data.path, path].map((one) => one.slice(one.lastIndexOf('/') + 1).toLowerCase());
+  if (!instructions.includes(name)) return false;
   return instructions
     .split('\n')
     .some((line) => line.includes(script) && line.slice(line.indexOf(script)).includes(name));

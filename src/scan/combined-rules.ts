@@ -237,12 +237,13 @@ export function findAcrossFiles(scanned: readonly ScannedFile[]): readonly ScanF
 }
 
 const COLLECTS = /\b(?:collect|gather|copy|copies|pack|archive|bundle|read|add|include|take|fetch|save)\w{0,3}\b/i;
-const NAMED_FILE = /[\w.-]{1,80}\.(?:md|txt|csv|tsv|ya?ml|json|toml|ini)\b/gi;
+const NAMED_FILE = /(?<![\w.-])[\w.-]{1,80}\.(?:md|txt|csv|tsv|ya?ml|json|toml|ini)\b/gi;
 
 /** Finds orders in pieces: one file lists secrets, another or SKILL.md sends, and SKILL.md has the agent do both. */
 export function findSplitOrders(scanned: readonly ScannedFile[], topic: Topic): readonly ScanFinding[] {
   const main = scanned.find(({ file }) => file.path === 'SKILL.md');
   if (main === undefined) return [];
+  if (!scanned.some((one) => one !== main && one.hits.some(namesSecret))) return [];
   const lines = main.file.text.split('\n');
   const others = new Map(
     scanned
@@ -254,7 +255,7 @@ export function findSplitOrders(scanned: readonly ScannedFile[], topic: Topic): 
   const lists = (line: string): Hit | undefined =>
     namedIn(line)
       .flatMap(({ hits }) => hits)
-      .find(({ means, severity }) => means === 'credential-path' && severity === 'high');
+      .find(namesSecret);
   return lines.flatMap((line, at) => {
     const listed = COLLECTS.test(line) ? lists(line) : undefined;
     if (listed === undefined) return [];
@@ -276,6 +277,7 @@ export function findSplitOrders(scanned: readonly ScannedFile[], topic: Topic): 
   });
 }
 
+const namesSecret = ({ means, severity }: Hit): boolean => means === 'credential-path' && severity === 'high';
 const MAX_STEPS = 8;
 
 /** What an agent reads as it is. */

@@ -9,7 +9,7 @@ interface ExecutedText {
 
 const PACKAGE = /(?:^|\/)(?:package|composer|deno)\.jsonc?$/;
 /** A key is followed by a colon. */
-const JSON_STRING = /"((?:[^"\\\n]|\\.){0,4000})"(\s{0,20}:)?/g;
+const JSON_STRING = /(?<!\\)"((?:[^"\\\n]|\\.){0,4000})"(\s{0,20}:)?/g;
 const EXAMPLE = /^\s{0,40}(?:>>>|\.\.\.) ?(.*)$/;
 
 /** With as many lines as the file, so that places stay right. */

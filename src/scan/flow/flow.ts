@@ -50,6 +50,7 @@ export function findFlows(files: readonly ScanFile[]): Flows {
   const nodes = mayMeet(read) ? read.map((one) => toNode(one, graph)) : [];
   const held = propagate(nodes);
   const flows = [...nodes.flatMap((node) => findAt(node, held)), ...findLocked(nodes, held)];
+  const absent = new Map(files.map((file) => [file, CUT_NAMES.filter((name) => !file.text.includes(name))] as const));
   const decoded = units.flatMap((unit) =>
     unit.statements.flatMap(({ line, decoded: texts }) =>
       texts.filter(isText).map((text) => ({ file: unit.file, line, text, isFence: unit.isFence })),
@@ -59,16 +60,22 @@ export function findFlows(files: readonly ScanFile[]): Flows {
     flows: flows.filter((one, at) => at === flows.findIndex((other) => isSame(one, other))),
     decoded,
     persisted: nodes.flatMap((node) => findPersisted(node, held)),
-    computed: read.flatMap(({ statement, texts }) => findComputed(statement, texts)),
+    computed: read.flatMap(({ statement, texts }) =>
+      findComputed(statement, texts, absent.get(statement.unit.file) ?? []),
+    ),
   };
 }
 
 /** Constants alone are written in the file, where the patterns see them. */
-function findComputed({ unit, line, code, written }: FlowStatement, texts: readonly string[]): readonly DecodedText[] {
+function findComputed(
+  { unit, line, code, written }: FlowStatement,
+  texts: readonly string[],
+  absent: readonly string[],
+): readonly DecodedText[] {
   const { file, isFence, language } = unit;
-  // Quotes inside a word are gone from the code; they are seldom anything but a disguise.
+  // Quotes inside a word are gone from the code; a name that only they cut was meant to be seen by no one.
   if (code === written)
-    return language === 'shell' && CONCEALABLE.test(code) && QUOTED_WORD.test(file.text)
+    return language === 'shell' && absent.some((name) => code.includes(name))
       ? [{ file, line, text: code, isFence }]
       : [];
   const computed = language === 'shell' ? [code] : texts.filter((text) => text.length > 2 && !file.text.includes(text));
@@ -79,8 +86,7 @@ function findComputed({ unit, line, code, written }: FlowStatement, texts: reado
   return text === '' || (language === 'shell' && file.text.includes(text)) ? [] : [{ file, line, text, isFence }];
 }
 
-const CONCEALABLE = /\b(?:curl|wget|netcat|ncat|socat|eval|id_rsa|id_ed25519)\b|\.ssh\b|\.aws\b|\.netrc\b|\/dev\/tcp\b/;
-const QUOTED_WORD = /[\w/](?:"\w*"|'\w*'|\\\w)/;
+const CUT_NAMES = 'curl wget netcat ncat socat id_rsa id_ed25519 .ssh .aws .netrc /dev/tcp'.split(' ');
 
 function findPersisted(node: Node, held: ReadonlyMap<string, Marks>): readonly DecodedText[] {
   const { statement, acts, strings } = node;
