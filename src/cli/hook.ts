@@ -47,7 +47,7 @@ function readKept(file: string, key: Buffer): Buffer | undefined {
   }
 }
 
-/** The code is not needed, so a failure, such as a full disk, is none of the hook. */
+/** Failures such as a full disk are ignored: the hook works without kept code. */
 function keep(file: string, key: Buffer, code: Buffer): void {
   const fresh = `${file}.${String(process.pid)}`;
   try {
