@@ -5,49 +5,39 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
-import { needs } from '../../needs.ts';
 import { ARCHIVE_LIMITS } from '../../../src/core/config/config.ts';
 
 const sha256 = (file: string): string => `sha256:${createHash('sha256').update(readFileSync(file)).digest('hex')}`;
 
 describe('an archive as a source', () => {
-  verifies(
-    'PACK-1',
-    'gives its skills, its digest, its manifest and its signature',
-    async () => {
-      const file = packAs('pack.zip', plantSource({ 'pdf/SKILL.md': skillText('pdf'), 'manifest.json': '{}' }));
-      writeFileSync(`${file}.minisig`, 'untrusted comment: signature\nAAAA\n');
-      const { result, to } = await bring({ type: 'archive', path: file });
-      const folder = path.join(to, 'tree');
-      expect(result).toEqual({
-        type: 'staged',
-        resolved: { source: file, kind: 'archive', archive: sha256(file) },
-        folder,
-        skills: [{ folder: 'pdf', path: path.join(folder, 'pdf'), name: 'pdf' }],
-        unusable: [],
-        leftOut: [],
-        manifest: path.join(folder, 'manifest.json'),
-        signature: {
-          of: 'archive',
-          text: 'untrusted comment: signature\nAAAA\n',
-          payload: path.join(to, 'archive.zip'),
-        },
-      });
-    },
-    needs('zip'),
-  );
+  verifies('PACK-1', 'gives its skills, its digest, its manifest and its signature', async () => {
+    const file = packAs('pack.zip', plantSource({ 'pdf/SKILL.md': skillText('pdf'), 'manifest.json': '{}' }));
+    writeFileSync(`${file}.minisig`, 'untrusted comment: signature\nAAAA\n');
+    const { result, to } = await bring({ type: 'archive', path: file });
+    const folder = path.join(to, 'tree');
+    expect(result).toEqual({
+      type: 'staged',
+      resolved: { source: file, kind: 'archive', archive: sha256(file) },
+      folder,
+      skills: [{ folder: 'pdf', path: path.join(folder, 'pdf'), name: 'pdf' }],
+      unusable: [],
+      leftOut: [],
+      manifest: path.join(folder, 'manifest.json'),
+      signature: {
+        of: 'archive',
+        text: 'untrusted comment: signature\nAAAA\n',
+        payload: path.join(to, 'archive.zip'),
+      },
+    });
+  });
 
-  test(
-    'is unpacked by the name it has, and called like its file where it is itself a nameless skill',
-    needs('zip'),
-    async () => {
-      const source = plantSource({ 'SKILL.md': 'nameless' });
-      for (const name of ['my-skill.skill', 'my-skill.tar.gz', 'my-skill.TGZ'.toLowerCase()])
-        expect(
-          (await mustBring({ type: 'archive', path: packAs(name, source) })).skills.map((skill) => skill.name),
-        ).toEqual(['my-skill']);
-    },
-  );
+  test('is unpacked by the name it has, and called like its file where it is itself a nameless skill', async () => {
+    const source = plantSource({ 'SKILL.md': 'nameless' });
+    for (const name of ['my-skill.skill', 'my-skill.tar.gz', 'my-skill.TGZ'.toLowerCase()])
+      expect(
+        (await mustBring({ type: 'archive', path: packAs(name, source) })).skills.map((skill) => skill.name),
+      ).toEqual(['my-skill']);
+  });
 
   test('is unpacked from a copy that nobody else can exchange', async () => {
     const file = packAs('a.tgz', plantSource({ 'a/SKILL.md': skillText('a') }));

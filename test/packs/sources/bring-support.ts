@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+
+import { zipSync, type Zippable } from 'fflate';
 
 import { readSource } from '../../../src/packs/sources/source-text.ts';
 import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
@@ -21,9 +23,19 @@ export function plantSource(tree: Tree): string {
 /** Packs the content of a folder as `.tar.gz` or `.zip`. */
 export function packAs(name: string, folder: string): string {
   const file = path.join(scratch(), name);
-  if (name.endsWith('.zip') || name.endsWith('.skill')) execFileSync('zip', ['-q', '-r', file, '.'], { cwd: folder });
+  if (name.endsWith('.zip') || name.endsWith('.skill')) writeFileSync(file, zipSync(listFiles(folder)));
   else execFileSync('tar', ['-czf', file, '-C', folder, '.']);
   return file;
+}
+
+function listFiles(folder: string): Zippable {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const file = path.join(entry.parentPath, entry.name);
+      return [path.relative(folder, file), [readFileSync(file), { os: 3, attrs: (statSync(file).mode << 16) >>> 0 }]];
+    }),
+  );
 }
 
 export interface Brought {
