@@ -1,8 +1,6 @@
 /** The MCP servers that installed Agent Plugins offer. None is used before the user trusts its plugin with exactly these files. */
-import path from 'node:path';
-
 import { isServerName, quoted, typedWord } from '#core';
-import { readTreeDigest, sha256, withForwardSlashes } from '#platform';
+import { sha256, withForwardSlashes } from '#platform';
 import { openTrust } from '#policy';
 import type { Runtime } from '#runtime';
 import type { McpServerConfig, ServerFolders } from './server-connection.ts';
@@ -28,10 +26,9 @@ export async function pluginServers(runtime: Runtime): Promise<readonly OfferedS
   const offered: OfferedServer[] = [];
   for (const plugin of runtime.plugins()) {
     if (plugin.servers.length === 0) continue;
-    const read = await readTreeDigest(plugin.dir);
-    const digest = read.type === 'digest' ? read.digest : undefined;
+    const read = await plugin.readServerTrust();
     // Also in the home folder: other tools put plugins there, and a server runs without a sandbox.
-    const { trusted } = store.isTrusted({ source: 'project', dir: plugin.dir, digest });
+    const trusted = read.type === 'digest' && store.isTrusted({ ...read, source: 'project' }).trusted;
     for (const server of plugin.servers) {
       const name = serverName(plugin.name, server.name);
       const offer = { name, plugin: plugin.dir, ...definition(plugin, server, home) };
@@ -71,11 +68,6 @@ function definition(
     const headers = Object.entries(server.headers).filter(([header]) => !OWN_HEADERS.test(header));
     return { config: { url: server.url, headers: Object.fromEntries(headers), skills: false } };
   }
-  const data = path.join(
-    home ?? plugin.dir,
-    '.agent/plugins/data',
-    `${plugin.name}-${sha256(Buffer.from(plugin.dir)).slice(0, 12)}`,
-  );
-  const { cwd, ...config } = plugin.launch(server, data);
-  return { config: { ...config, skills: false }, folders: { cwd, data } };
+  const { cwd, ...config } = plugin.launch(server, home);
+  return { config: { ...config, skills: false }, folders: { cwd, data: plugin.dataFolder(home) } };
 }

@@ -80,7 +80,9 @@ describe.each(['project', 'home'] as const)('MCP servers of a plugin in the %s f
       const here = world(place);
       expect(await unusedOf(here.runtime())).toEqual(WAITING);
       const dry = await here.sw('trust', here.plugin, '--dry-run');
-      expect(dry.out + dry.err).toContain('MCP server index, used without a sandbox: program "./bin/serve good');
+      expect(dry.out + dry.err).toContain(
+        `MCP server index, used without a sandbox: program ${realPath(here.plugin)}/bin/serve good `,
+      );
       expect(await unusedOf(here.runtime())).toEqual(WAITING);
       const checked = await here.sw('mcp', 'check', '--json');
       expect(JSON.parse(checked.out)).toMatchObject({ servers: [], offered: [{ name: 'desk-index' }, {}, {}] });
@@ -159,4 +161,84 @@ verifies('PLUG-3', 'a plugin of a project that is not trusted takes no name from
   await here.sw('trust', here.plugin, '--yes');
   plant(path.join(here.project, '.agents/plugins/desk'), { ...desk(), 'bin/server.mjs': 'throw new Error();' });
   expect(await unusedOf(here.runtime())).toEqual([...WAITING, ...USED]);
+});
+
+/** The plugin with one server of these fields. */
+const withServer = (server: object): Tree => ({
+  ...desk(),
+  'mcp.json': JSON.stringify({
+    $schema: `${SCHEMAS}mcp.schema.json`,
+    mcpServers: { one: { type: 'stdio', command: 'npx', ...server } },
+  }),
+});
+
+verifies('PLUG-3', 'the review shows a server whole: nothing of it is hidden, cut or left out', async () => {
+  const here = world('project');
+  const long = `true ${'x'.repeat(3_000)}; echo hidden`;
+  plant(here.plugin, {
+    ...withServer({
+      args: ['-y', long, 'a\u202eb\u200b', ''],
+      env: { PATH: '${PLUGIN_ROOT}/bin', TOKEN_FILE: 'a b', NODE_OPTIONS: '--import ./x.mjs' },
+      cwd: './skills',
+    }),
+    'bin/npx': { program: '#!/bin/sh\n' },
+  });
+  const root = realPath(here.plugin);
+  const shown = await here.sw('trust', '--dry-run');
+  const lines = (shown.out + shown.err).split('\n');
+  const at = lines.findIndex((line) => line.includes('MCP server'));
+  expect(lines.slice(at, at + 5)).toEqual([
+    `    MCP server one, used without a sandbox: program npx -y "${long}" "a\\u{202e}b\\u{200b}" ""`,
+    `      runs ${root}/bin/npx in ${root}/skills`,
+    `      WARNING: this variable changes which code runs: PATH=${root}/bin`,
+    '      with TOKEN_FILE="a b"',
+    '      WARNING: this variable changes which code runs: NODE_OPTIONS="--import ./x.mjs"',
+  ]);
+  expect(JSON.parse((await here.sw('trust', '--dry-run', '--json')).out)).toMatchObject({
+    plugins: [
+      {
+        dir: root,
+        name: 'desk',
+        servers: [
+          {
+            name: 'one',
+            type: 'stdio',
+            command: 'npx',
+            program: `${root}/bin/npx`,
+            args: ['-y', long, 'a\u202eb\u200b', ''],
+            cwd: `${root}/skills`,
+            env: { PATH: `${root}/bin`, TOKEN_FILE: 'a b', NODE_OPTIONS: '--import ./x.mjs' },
+            changesCode: ['PATH', 'NODE_OPTIONS'],
+          },
+        ],
+      },
+    ],
+  });
+  const remote = { type: 'streamable-http', command: undefined, url: 'https://host.example/mcp?token=a' };
+  plant(here.plugin, withServer({ ...remote, headers: { 'X-Tenant': 'secret' } }));
+  const address = await here.sw('trust', '--dry-run');
+  expect(address.out + address.err).toContain(
+    'address "https://host.example/mcp?token=a"\n      sends the headers X-Tenant',
+  );
+});
+
+verifies('PLUG-3', 'a byte below .git ends the trust, also of plugins that are trusted with --mine', async () => {
+  const here = world('project');
+  plant(here.plugin, { ...withServer({ command: 'node', args: ['.git/server.mjs'] }), '.git/server.mjs': '' });
+  const isUsed = async () => (await pluginServers(await here.runtime())).map((one) => one.unused === undefined);
+  expect((await here.sw('trust', '--mine', '--yes')).status).toBe(0);
+  expect(await isUsed()).toEqual([true]);
+  appendFileSync(path.join(here.plugin, '.git/server.mjs'), '\n');
+  expect(await isUsed()).toEqual([false]);
+  expect((await here.sw('trust', '--mine', '--yes')).status).toBe(0);
+  appendFileSync(path.join(here.plugin, 'mcp.json'), '\n');
+  expect(await isUsed()).toEqual([false]);
+});
+
+verifies('PLUG-3', 'trust in a skill whose folder is also a plugin does not start its servers', async () => {
+  const here = world('project');
+  plant(path.join(here.project, 'source'), { ...desk(), 'SKILL.md': skillText('desk') });
+  rmSync(here.plugin, { recursive: true });
+  expect((await here.sw('install', './source', '--yes')).status).toBe(0);
+  expect(await unusedOf(here.runtime())).toEqual(WAITING);
 });

@@ -1,8 +1,7 @@
 import path from 'node:path';
 
-import { countText, printable, quoted, shownText, type Surroundings } from '#core';
-import { isDirectory, isInside, readTreeDigest, realPath } from '#platform';
-import { openPlugin } from '#skills';
+import { countText, printable, quoted, type Surroundings } from '#core';
+import { isDirectory, isInside, realPath } from '#platform';
 import { projectTop, reviewSkills, readSurroundings, createRuntime } from '#runtime';
 import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -10,19 +9,20 @@ import { defineCommand, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { requireValidConfig } from '../surroundings.ts';
 import { showPlan } from '../terminal/terminal.ts';
+import { pluginLines, reviewPlugins } from './review-plugins.ts';
 import { projectLine, reviewLines, reviewedSkills } from './trust-question.ts';
 
 export const command = defineCommand({
   usage: 'trust [PATH] [--mine] [--yes] | trust --list | trust --revoke [PATH]',
   details: [
     'Models do not see the skills of a project before you trust them. Shows the skills with their scripts, digests and what they use, asks for confirmation, and stores the answer in ~/.agent/trust.json. PATH is a project folder (default: the current project). Without a terminal, --yes confirms.',
-    'MCP servers of Agent Plugins are named too: run and chat use them only after this.',
+    'MCP servers of Agent Plugins are shown whole: run and chat use them only after this.',
     'A skill is trusted as it is now: after a change it needs trust again. Skills that you installed and confirmed, or created with skillwright new, are already trusted; run, chat, exec and call ask about the others.',
     'Exit code 3: not trusted.',
   ].join('\n'),
   flags: {
     yes: toggle('do not ask for confirmation', { short: 'y' }),
-    mine: toggle('you write these skills: they stay trusted after edits'),
+    mine: toggle('you write these skills: they stay trusted after edits, MCP servers do not'),
     list: toggle('list the trusted folders'),
     revoke: toggle('revoke the trust in the folder'),
     'dry-run': toggle('show the skills of the folder without asking or storing anything'),
@@ -74,40 +74,6 @@ async function elsewhereLines(surroundings: Surroundings, folder: string): Promi
     );
 }
 
-interface ReviewedPlugin {
-  readonly dir: string;
-  /** Absent if its files cannot be read. */
-  readonly digest?: string;
-  readonly lines: readonly string[];
-}
-
-/** Agent Plugins with MCP servers at or below a folder. To trust one lets `run` and `chat` start its servers, outside of the sandbox. */
-async function reviewPlugins(surroundings: Surroundings, folder: string): Promise<readonly ReviewedPlugin[]> {
-  const runtime = await createRuntime({ ...surroundings, cache: false });
-  const real = realPath(folder);
-  const itself = openPlugin(real);
-  const found = new Map([
-    ...runtime.plugins().map((plugin) => [plugin.dir, plugin] as const),
-    ...(typeof itself === 'object' ? [[itself.dir, itself] as const] : []),
-  ]);
-  const reviewed: ReviewedPlugin[] = [];
-  for (const { dir, name, servers } of found.values()) {
-    const read = servers.length > 0 && isInside(dir, real) ? await readTreeDigest(dir) : undefined;
-    if (read === undefined) continue;
-    if (read.type !== 'digest') {
-      reviewed.push({ dir, lines: [`  plugin ${name}  its servers cannot be trusted: ${printable(read.message)}`] });
-      continue;
-    }
-    const lines = servers.map((server) => {
-      const [kind, what] =
-        server.type === 'stdio' ? ['program', [server.command, ...server.args].join(' ')] : ['address', server.url];
-      return `    MCP server ${shownText(server.name, 40)}, used without a sandbox: ${kind} ${shownText(what, 200)}`;
-    });
-    reviewed.push({ dir, digest: read.digest, lines: [`  plugin ${name}  ${read.digest.slice(0, 24)}`, ...lines] });
-  }
-  return reviewed;
-}
-
 async function trust(
   trusting: TrustInvocation,
   { isConfirmed, dryRun, isOwn }: { readonly isConfirmed: boolean; readonly dryRun: boolean; readonly isOwn: boolean },
@@ -122,27 +88,32 @@ async function trust(
   const plugins = await reviewPlugins(surroundings, place.folder);
   const own =
     skills.length === 0 && elsewhere.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
-  const offered = plugins.flatMap(({ lines }) => lines);
-  showPlan([projectLine(place.folder), ...own, ...offered, ...elsewhere], !isConfirmed && !dryRun, terminal);
+  showPlan(
+    [projectLine(place.folder), ...own, ...plugins.flatMap(pluginLines), ...elsewhere],
+    !isConfirmed && !dryRun,
+    terminal,
+  );
   if (dryRun) {
-    terminal.printJson({ folder: place.folder, trusted: false, dryRun, skills });
+    terminal.printJson({ folder: place.folder, trusted: false, dryRun, skills, plugins });
     return EXIT.done;
   }
   const isTrusted =
     isConfirmed || (await confirm(askStreams(process), 'trust this folder and these skills?', { signal }));
   if (signal.aborted) return EXIT.interrupted;
   if (!isTrusted) {
-    terminal.printJson({ folder: place.folder, trusted: false, skills });
+    terminal.printJson({ folder: place.folder, trusted: false, skills, plugins });
     terminal.err('not trusted; without a terminal pass --yes');
     return EXIT.refused;
   }
   const { folder, at } = await store.trust(place.folder, {
     skills: [
       ...reviewedSkills(skills, isOwn),
-      ...plugins.flatMap(({ dir, digest }) => (digest === undefined ? [] : [{ dir, digest, isOwn }])),
+      // Not even with --mine do servers stay trusted after an edit: they run without a sandbox.
+      ...plugins.flatMap(({ trust: bound }) => (bound === undefined ? [] : [bound])),
     ],
   });
-  if (!terminal.printJson({ folder, trusted: true, at, skills })) terminal.out(`trusted: ${printable(folder)}`);
+  if (!terminal.printJson({ folder, trusted: true, at, skills, plugins }))
+    terminal.out(`trusted: ${printable(folder)}`);
   return EXIT.done;
 }
 

@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, printable } from '#core';
-import { isDirectory, isInside, isSystemError, readTextFile, realPath } from '#platform';
+import { isDirectory, isInside, isSystemError, readTextFile, readTreeDigest, realPath, sha256 } from '#platform';
 import { readPluginManifest, type PluginManifest } from './plugin-manifest.ts';
 import { expandPlaceholders, readPluginServers, type PluginServer } from './plugin-servers.ts';
 
@@ -17,9 +17,19 @@ export interface Plugin extends PluginManifest {
   readonly hooks: readonly string[];
   /** What was ignored or left out, each a sentence; safe to print. */
   readonly problems: readonly string[];
-  /** How a server is started; `data` is the folder that the client keeps for the plugin. */
-  readonly launch: (server: PluginProgram, data: string) => Launch;
+  /** The folder that the client keeps for the plugin. */
+  readonly dataFolder: (home: string | undefined) => string;
+  readonly launch: (server: PluginProgram, home: string | undefined) => Launch;
+  /**
+   * The path and the digest to which trust in the servers is bound. Every byte counts, also of `.git`: a server can run any file. The path
+   * is a file, so that trust in a skill, which is bound to a folder, never counts for servers.
+   */
+  readonly readServerTrust: () => Promise<
+    { readonly type: 'digest'; readonly dir: string; readonly digest: string } | TreeRefusal
+  >;
 }
+
+type TreeRefusal = Exclude<Awaited<ReturnType<typeof readTreeDigest>>, { readonly type: 'digest' }>;
 
 type PluginProgram = Extract<PluginServer, { readonly type: 'stdio' }>;
 
@@ -44,8 +54,23 @@ export function openPlugin(folder: string): Plugin | string | undefined {
   const problems = read.ignored.map((ignored) => `plugin.json: ${ignored}`);
   const skills = listSkills(dir, problems);
   const servers = listServers(dir, problems);
-  const launch: Plugin['launch'] = (server, data) => launchServer(server, { root: dir, data });
-  return { ...read.manifest, dir, skills, servers, hooks: listHooks(dir), problems, launch };
+  const { name } = read.manifest;
+  const dataFolder: Plugin['dataFolder'] = (home) =>
+    path.join(home ?? dir, '.agent/plugins/data', `${name}-${sha256(Buffer.from(dir)).slice(0, 12)}`);
+  return {
+    ...read.manifest,
+    dir,
+    skills,
+    servers,
+    hooks: listHooks(dir),
+    problems,
+    dataFolder,
+    launch: (server, home) => launchServer(server, { root: dir, data: dataFolder(home) }),
+    async readServerTrust() {
+      const tree = await readTreeDigest(dir, { repositoryData: true });
+      return tree.type === 'digest' ? { type: 'digest', dir: path.join(dir, 'mcp.json'), digest: tree.digest } : tree;
+    },
+  };
 }
 
 /** The client's own variables replace equal names of the plugin, which are refused anyway. */
