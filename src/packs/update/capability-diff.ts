@@ -2,9 +2,9 @@
  * Lists the capabilities that a new version of a skill adds, as far as its files state them. It does not prove that there are no others:
  * a skill can do things that it does not declare.
  */
-import { compareText, diffLines, type SkillHead } from '#core';
+import { compareText, diffLines, isObject, parseJson, quoted, type SkillHead } from '#core';
 import { declaredSecrets, refuseDynamicCommands } from '#policy';
-import { parseSkillMd } from '#skills';
+import { parseSkillMd, readPluginManifest } from '#skills';
 import { readRequirements, requirementText } from '../requires/requires.ts';
 
 type TextDiff = ReturnType<typeof diffLines>;
@@ -31,8 +31,61 @@ export interface NewCapability {
   readonly items: readonly string[];
 }
 
-/** Returns the most important capabilities first. `name` is the folder of the skill. */
+/** Returns the most important capabilities first. `name` is the folder of the skill or the plugin. */
 export function newCapabilities(name: string, files: readonly UpdatedFile[]): readonly NewCapability[] {
+  const manifest = files.find(({ path }) => path === 'plugin.json')?.after?.text;
+  const plugin = manifest === undefined ? undefined : readPluginManifest(manifest);
+  return plugin === undefined ? skillCapabilities(name, files) : pluginCapabilities(name, files);
+}
+
+/** A skill of the plugin can do what a skill alone can. */
+const SKILL_OF_PLUGIN = /^skills\/([^/]+)\/(.+)$/s;
+/** Also in the folder of a client. */
+const HOOK = /^(?:[^/]+\/)?hooks(?:\.json$|\/)/;
+
+function pluginCapabilities(name: string, files: readonly UpdatedFile[]): readonly NewCapability[] {
+  const skills = new Map<string, UpdatedFile[]>();
+  const others: UpdatedFile[] = [];
+  for (const file of files) {
+    const [, skill, path] = SKILL_OF_PLUGIN.exec(file.path) ?? [];
+    if (skill === undefined || path === undefined) others.push(file);
+    else skills.set(skill, [...(skills.get(skill) ?? []), { ...file, path }]);
+  }
+  const [before, after] = [readServers(files, 'before'), readServers(files, 'after')];
+  const isSame = (server: string): boolean => before.get(server) === after.get(server);
+  const servers = [...after.keys()];
+  const hooks = files.filter(
+    ({ path, before: was, after: now }) => HOOK.test(path) && now !== undefined && now.sha256 !== was?.sha256,
+  );
+  return [
+    ...listed(
+      'offers these MCP servers, which run without a sandbox after you trust the plugin',
+      servers.filter((server) => !before.has(server)),
+    ),
+    ...listed(
+      'changes these MCP servers',
+      servers.filter((server) => before.has(server) && !isSame(server)),
+    ),
+    ...stated('needs trust again for its MCP servers', after.size > 0),
+    ...listed('adds or changes these hooks of other agents, which skillwright never runs', sortPaths(hooks)),
+    ...skillCapabilities(name, others),
+    ...[...skills].flatMap(([skill, own]) =>
+      skillCapabilities(skill, own).map(({ what, items }) => ({
+        what: `has the skill ${quoted(skill, 64)}, which ${what}`,
+        items,
+      })),
+    ),
+  ];
+}
+
+/** The servers as the file has them: an invalid one is named too. */
+function readServers(files: readonly UpdatedFile[], side: 'before' | 'after'): ReadonlyMap<string, string> {
+  const value = parseJson(files.find(({ path }) => path === 'mcp.json')?.[side]?.text ?? '');
+  const servers = isObject(value) && isObject(value['mcpServers']) ? value['mcpServers'] : {};
+  return new Map(Object.entries(servers).map(([server, entry]) => [server, JSON.stringify(entry)]));
+}
+
+function skillCapabilities(name: string, files: readonly UpdatedFile[]): readonly NewCapability[] {
   const [before, after] = [readSkillState(name, files, 'before'), readSkillState(name, files, 'after')];
   const added = (what: string, of: (state: SkillState) => readonly string[]): readonly NewCapability[] =>
     listed(what, without(of(after), of(before)));

@@ -100,3 +100,37 @@ describe('newCapabilities', () => {
     ]);
   });
 });
+
+describe('newCapabilities of an Agent Plugin', () => {
+  const SCHEMAS = 'https://agent-plugins.org/schemas/1.0.0/';
+  const manifest = side(JSON.stringify({ $schema: `${SCHEMAS}plugin.schema.json`, name: 'desk' }));
+  const servers = (entries: object) => side(JSON.stringify({ mcpServers: entries }));
+  const files = (before: object | undefined, after: object): readonly UpdatedFile[] => [
+    { path: 'plugin.json', before: manifest, after: manifest },
+    { path: 'mcp.json', ...(before === undefined ? {} : { before: servers(before) }), after: servers(after) },
+  ];
+  const index = { type: 'stdio', command: 'node' };
+
+  test('names added and changed MCP servers, hooks, and what its skills can do', () => {
+    expect(newCapabilities('desk', files(undefined, { index }))).toEqual([
+      { what: 'offers these MCP servers, which run without a sandbox after you trust the plugin', items: ['index'] },
+      { what: 'needs trust again for its MCP servers', items: [] },
+    ]);
+    const changed = [
+      ...files({ index, same: index }, { index: { ...index, args: ['x'] }, same: index }),
+      { path: 'com.example.client/hooks/hooks.json', after: side('{}') },
+      { path: 'skills/sort/SKILL.md', before: skillMd(), after: skillMd('allowed-tools: Bash') },
+      { path: 'skills/sort/scripts/run.sh', after: side('x') },
+    ];
+    expect(newCapabilities('desk', changed)).toEqual([
+      { what: 'changes these MCP servers', items: ['index'] },
+      { what: 'needs trust again for its MCP servers', items: [] },
+      {
+        what: 'adds or changes these hooks of other agents, which skillwright never runs',
+        items: ['com.example.client/hooks/hooks.json'],
+      },
+      { what: 'has the skill "sort", which uses these tools', items: ['Bash'] },
+      { what: 'has the skill "sort", which adds these programs', items: ['scripts/run.sh'] },
+    ]);
+  });
+});
