@@ -18,7 +18,7 @@ import { isSystemError, openAllowProxy, proxyFor, type networkGate } from '#plat
 import { findRefusal, refused } from '../problems.ts';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram, type Program, type ProgramResult } from './run-program.ts';
-import { MAX_MANIFEST_BYTES, codeFor, type SourceFiles } from './plugin-skills.ts';
+import { MAX_MANIFEST_BYTES, codeFor, unusable, type SourceFiles } from './plugin-skills.ts';
 import { isLoopback } from './source-text.ts';
 
 /**
@@ -264,12 +264,13 @@ export async function fetchFiles(
   const revision = await fetchCommit(own, ref);
   const files = await listTree(own, revision, folder);
   const read: SourceFiles['read'] = async (file) => {
-    const found = files.find(({ path: at, kind }) => at === file && kind === 'file');
+    const found = files.find(({ path: at }) => at === file);
     if (found === undefined) return undefined;
+    if (found.kind !== 'file') return unusable(file, 'is not a file');
     if (found.bytes > MAX_MANIFEST_BYTES)
       throw refused(codeFor(file), `${file} has more than ${String(MAX_MANIFEST_BYTES)} bytes`, file);
     const bytes = await mustGit(own, ['cat-file', 'blob', found.object]);
-    return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+    return isUtf8(bytes) ? bytes.toString('utf8') : unusable(file, 'is not text in UTF-8');
   };
   const pluginSkills = (): readonly string[] =>
     files.flatMap(({ path: at, kind }) => (kind === 'file' ? (PLUGIN_SKILL.exec(at)?.[1] ?? []) : []));

@@ -27,15 +27,21 @@ export function codeFor(file: string): 'source/marketplace' | 'pack/plugin' {
   return file.endsWith('marketplace.json') ? 'source/marketplace' : 'pack/plugin';
 }
 
+/** Only of this file is it known that it says what the source is: without it, a plugin would be taken for loose skills. */
+export function unusable(file: string, problem: string): undefined {
+  if (file === 'plugin.json') throw refused('pack/plugin', `plugin.json ${problem}`, file);
+  return undefined;
+}
+
 /** `top`: a folder below, such as the only one of an archive. */
 export function openFolderFiles(source: string, top = ''): SourceFiles {
   const root = path.join(source, top);
   const real = realPath(root);
   const read: SourceFiles['read'] = async (file) => {
     const place = path.join(root, file);
-    if (!isInside(realPath(place), real)) return undefined;
+    if (!isInside(realPath(place), real)) return unusable(file, 'leads out of the source');
     const read = readTextFile(place, MAX_MANIFEST_BYTES);
-    if (read.type === 'read') return read.validUtf8 ? read.text : undefined;
+    if (read.type === 'read') return read.validUtf8 ? read.text : unusable(file, 'is not text in UTF-8');
     if (read.type === 'failed') throw refused(codeFor(file), `${quoted(file)} cannot be read: ${read.reason}`, file);
     return undefined;
   };

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText, printable } from '#core';
+import { compareText, printable, quoted } from '#core';
 import { isDirectory, isInside, isSystemError, readTextFile, readTreeDigest, realPath, sha256 } from '#platform';
 import { readPluginManifest, type PluginManifest } from './plugin-manifest.ts';
 import { expandPlaceholders, readPluginServers, type PluginServer } from './plugin-servers.ts';
@@ -40,7 +40,9 @@ interface Launch {
   readonly cwd: string;
 }
 
-const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
+const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
+/** Windows gives these names to devices. */
+const DEVICE = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9])(?:\.|$)/;
 const MAX_HOOKS = 20;
 
 /** Undefined if the folder is no Agent Plugin. A text says why the plugin is rejected as a whole. */
@@ -48,10 +50,14 @@ export function openPlugin(folder: string): Plugin | string | undefined {
   const dir = realPath(folder);
   const text = readInside(dir, 'plugin.json');
   if (text.type === 'outside') return 'plugin.json leads out of the plugin';
-  if (text.type !== 'read') return undefined;
+  if (text.type === 'absent') return undefined;
+  if (text.type !== 'read')
+    return `plugin.json is not a text file in UTF-8 of at most ${String(MAX_MANIFEST_BYTES)} bytes`;
   const read = readPluginManifest(text.text);
   if (read === undefined || typeof read === 'string') return read;
   const problems = read.ignored.map((ignored) => `plugin.json: ${ignored}`);
+  if (DEVICE.test(read.manifest.name))
+    problems.push(`no folder can be called ${quoted(read.manifest.name)} on Windows, so install refuses it`);
   const skills = listSkills(dir, problems);
   const servers = listServers(dir, problems);
   const { name } = read.manifest;

@@ -42,15 +42,17 @@ const FIELDS: Readonly<Record<string, Check>> = {
 };
 
 /**
- * Undefined if the text is not the manifest of an Agent Plugin: other tools use the same file name. A text says why the plugin must be
- * rejected. Unknown fields and `extensions` that is not an object are ignored and reported.
+ * Undefined if the text is the JSON object of another tool, which may use the same file name. A text says why the plugin must be
+ * rejected: a broken file is never taken for that of another tool. Unknown fields and `extensions` that is not an object are ignored and reported.
  */
 export function readPluginManifest(text: string): ReadManifest | string | undefined {
   const value = parseJson(text);
-  const schema = isObject(value) ? value['$schema'] : undefined;
-  const version = schemaVersion(schema, 'plugin');
+  if (!isObject(value))
+    return text.startsWith('\ufeff')
+      ? 'it starts with a byte order mark; save it without one'
+      : 'it is not a JSON object';
+  const version = schemaVersion(value['$schema'], 'plugin');
   if (version === undefined) return undefined;
-  if (!isObject(value)) return undefined;
   if (version !== PLUGIN_VERSION)
     return `it needs version ${quoted(version, 40)} of Agent Plugins; ${PLUGIN_VERSION} is supported`;
   const [repeated] = readJsonText(text).repeated;

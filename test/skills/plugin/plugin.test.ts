@@ -117,12 +117,16 @@ describe('the manifest (section 5)', () => {
       'it needs version "1.1.0" of Agent Plugins; 1.0.0 is supported',
     );
     expect(read(MCP)).toMatch(/^it needs version /);
-    expect([read(undefined), read('https://host.example/plugin.json'), read(1), readPluginManifest('{')]).toEqual([
-      undefined,
+    expect([read(undefined), read('https://host.example/plugin.json'), read(1)]).toEqual([
       undefined,
       undefined,
       undefined,
     ]);
+    const broken = ['{', `{"$schema": "${PLUGIN}", "name": "desk",}`, '[1]', '', '['.repeat(20_000)];
+    expect(broken.map((text) => readPluginManifest(text))).toEqual(broken.map(() => 'it is not a JSON object'));
+    expect(readPluginManifest(`\ufeff{"$schema": "${PLUGIN}", "name": "desk"}`)).toBe(
+      'it starts with a byte order mark; save it without one',
+    );
     expect(readPluginManifest(`{"$schema": "${PLUGIN}", "name": "a", "name": "b"}`)).toBe(
       'the key "name" occurs twice',
     );
@@ -325,6 +329,15 @@ describe('the folder of a plugin (sections 4 and 6)', () => {
         'the MCP server "out" leads out of the plugin: it is left out',
         'the MCP server "there" leads out of the plugin: it is left out',
       ],
+    });
+  });
+
+  test('is rejected if plugin.json is no text file, and warns of a name that install refuses', () => {
+    const unusable = 'plugin.json is not a text file in UTF-8 of at most 8388608 bytes';
+    expect(openPlugin(plant(scratch(), { 'plugin.json/x': 'a folder' }))).toBe(unusable);
+    expect(plugin({ 'plugin.json': ' '.repeat(9 * 1024 * 1024) })).toBe(unusable);
+    expect(plugin({ 'plugin.json': JSON.stringify({ $schema: PLUGIN, name: 'con' }) })).toMatchObject({
+      problems: ['no folder can be called "con" on Windows, so install refuses it'],
     });
   });
 
