@@ -1,7 +1,7 @@
 /** Reads the `marketplace.json` of a repository: a list of plugins, each in a folder of the repository or elsewhere. Every field is untrusted. */
 import { isObject, isProblem, parseJson, quoted, readJsonText, toRelativePath } from '#core';
 import { packRefusal, type PackRefusal } from '../problems.ts';
-import { isOnThisMachine, isRef, readSource } from './source-text.ts';
+import { isOnThisMachine, isPluginName, isRef, readSource } from './source-text.ts';
 import type { ListedPlugin, Marketplace, Marketplaces, PackSource, PluginChoice } from './source.ts';
 
 /** Where agents keep the file, the most common place first. */
@@ -82,6 +82,12 @@ export function findPlugin(
     const [plugin, second] = plugins.filter((one) => one.name === current);
     if (plugin === undefined) continue;
     if (second !== undefined) return packRefusal('source/marketplace', `${file} lists ${quoted(name)} twice`, file);
+    if (!isPluginName(name))
+      return packRefusal(
+        'source/marketplace',
+        `${file} lists ${quoted(name)}: a lock cannot name it; the name needs 1 to 128 of letters, digits, _, . and -`,
+        file,
+      );
     return readTarget(plugin, marketplace, isLocal);
   }
   const names = marketplaces.flatMap(({ plugins }) => plugins.map((plugin) => quoted(plugin.name, 64)));
@@ -135,11 +141,11 @@ function readElsewhere(source: Readonly<Record<string, unknown>>, isLocal: boole
   if (kind === 'git-subdir' && path === undefined) return 'has a git-subdir source without a path';
   const folder = path === undefined ? '' : typeof path === 'string' ? readInside(path) : undefined;
   if (folder === undefined) return `has the path ${shownValue(path)}, which is not a folder inside the repository`;
-  return { ...git, ref: sha ?? ref ?? git.ref, folder: folder === '' ? git.folder : folder };
+  return { ...git, ref: sha?.toLowerCase() ?? ref ?? git.ref, folder: folder === '' ? git.folder : folder };
 }
 
 const GITHUB = /^[\w-][\w.-]*\/[\w-][\w.-]*$/;
-const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 type GitSource = Extract<PackSource, { type: 'git' }>;
 
 /** Local paths and helpers are refused: a stranger's list must not read files of this machine or choose programs. */

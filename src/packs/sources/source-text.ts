@@ -166,6 +166,11 @@ function readNpmPackage(text: string): PackSource | PackRefusal {
 /** Plugin names are also those of other agents, which allow more than skills do. */
 const PLUGIN = /^([a-z0-9][\w.-]{0,127})@(.+)$/i;
 
+/** Whether a lock can name the plugin, as `plugin:NAME@SOURCE`. */
+export function isPluginName(name: string): boolean {
+  return PLUGIN.exec(`${name}@.`)?.[1] === name;
+}
+
 /** `NAME@SOURCE`, where the source has a marketplace.json. */
 function readPlugin(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
   const [, name = '', rest = ''] = PLUGIN.exec(text) ?? [];

@@ -30,7 +30,7 @@ describe('the source of a plugin', () => {
       await target('x', {}, { root: { metadata: { pluginRoot: './plugins' } } }),
       await target({ source: 'local', path: './plugins/x' }),
       await target('./', { strict: false, skills: ['./skills/a', './'] }),
-      await target({ source: 'url', url: 'https://host.example/o/x.git', sha: SHA }),
+      await target({ source: 'url', url: 'https://host.example/o/x.git', sha: SHA.toUpperCase() }),
       await target({ source: 'url', url: 'https://host.example/o/x.git', sha: SHA, path: 'sub/x' }),
       await target({ source: 'git-subdir', url: 'https://host.example/o/x', path: './p/x', ref: 'v1', sha: SHA }),
       await target({ source: 'github', repo: 'owner/x', ref: 'v1' }),
@@ -50,6 +50,18 @@ describe('the source of a plugin', () => {
       { source: { type: 'git', url: 'git@host.example:o/x.git' } },
       { source: { type: 'npm', name: '@scope/x', range: '^1.2.0' } },
     ]);
+  });
+
+  verifies('INST-5', 'is refused if a lock cannot name the plugin', async () => {
+    const names = ['b@../other', 'plugin:x', 'a#b', 'a b', 'é', '-x', 'a'.repeat(129), 'a_b.C-1'];
+    const text = JSON.stringify({ plugins: names.map((name) => ({ name, source: './x' })) });
+    const { lists } = await readMarketplaces(async (file) => (file === FILE ? text : undefined));
+    const found = names.map((name) => findPlugin(lists, name, { isLocal: false }));
+    expect(found.map((one) => (isRefusal(one) ? one.code : one.name))).toEqual([
+      ...names.slice(0, -1).map(() => 'source/marketplace'),
+      'a_b.C-1',
+    ]);
+    expect(found[0]).toMatchObject({ message: expect.stringMatching(/ lists "b@..\/other": a lock cannot name it/) });
   });
 
   verifies('INST-5', 'is refused if it leads out, names this machine, has credentials or wrong types', async () => {
