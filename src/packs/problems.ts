@@ -57,7 +57,8 @@ export const PACK_PROBLEMS = {
   'pack/exists': 'the file already exists: choose another name, or use --force',
   'pack/unwritable': 'the file cannot be written: see the reason, or choose another path',
   'pack/secret': 'remove the secret, or exclude the file with .skillignore',
-  'pack/version': 'set metadata.version in SKILL.md: a signature is bound to a name and a version',
+  'pack/version':
+    'set metadata.version in SKILL.md, or "version" in plugin.json of a plugin: a signature is bound to a name and a version',
   'signature/missing': 'packs must be signed here: ask for a signed one, or change install.require_signed',
   'signature/invalid': 'the signature does not match the bytes: do not use it',
   'signature/unknown-key': 'verify who owns the key, then pin it: skillwright keys add',

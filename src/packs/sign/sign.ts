@@ -77,9 +77,9 @@ export async function signPackFile({
 function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
   return skills
     .map(({ name, version }) => {
-      if (version === undefined) throw refused('pack/version', `the skill ${quoted(name)} has no version`, name);
+      if (version === undefined) throw refused('pack/version', `${quoted(name)} has no version`, name);
       if (!isSignableVersion(version))
-        throw refused('pack/version', `the skill ${quoted(name)} has the invalid version ${quoted(version)}`, name);
+        throw refused('pack/version', `${quoted(name)} has the invalid version ${quoted(version)}`, name);
       return { name, version };
     })
     .sort((a, b) => compareText(a.name, b.name));

@@ -272,8 +272,8 @@ describe('a signed pack', () => {
       type: 'refused',
       code: 'pack/version',
       path: 'demo',
-      message: 'the skill "demo" has no version',
-      hint: 'set metadata.version in SKILL.md: a signature is bound to a name and a version',
+      message: '"demo" has no version',
+      hint: 'set metadata.version in SKILL.md, or "version" in plugin.json of a plugin: a signature is bound to a name and a version',
     });
     const odd = { schema: 1 as const, skills: [{ ...bare, version: '1,0' }] };
     expect(signPack({ file, manifest: odd, key: author })).toMatchObject({ code: 'pack/version' });
