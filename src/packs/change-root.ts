@@ -8,7 +8,9 @@ import { requestChanges, type AgentTarget } from './agents/place-targets.ts';
 import { readSkillHead } from './lock/locked-skills.ts';
 import { isRefusal, packRefusal, refused, type PackRefusal } from './problems.ts';
 import { quoted, type Surroundings } from '#core';
-import { isPresent } from '#platform';
+import { isPresent, removeTree } from '#platform';
+import { openTrust } from '#policy';
+import { openPlugin } from '#skills';
 import type { SkillBackup } from './root/skill-backups.ts';
 import { inRoot, type ChangeOutcome, type OpenRoot } from './root/open-root.ts';
 
@@ -50,8 +52,25 @@ export async function uninstallSkills(options: UninstallOptions): Promise<Change
     const [refusal] = root.refusals(changes).values();
     if (refusal !== undefined) return refusal;
     if (targets !== undefined) return await unlink(root, options, names, targets);
-    const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}`;
-    return await change(root, options, names, { what, act: (signal) => root.commit(changes, { signal }) });
+    const { home } = options.settings.surroundings ?? {};
+    const plugins = names.flatMap((name) => {
+      const plugin = purge ? openPlugin(path.join(root.path, name)) : undefined;
+      return typeof plugin === 'object' && plugin.servers.length > 0 ? [plugin] : [];
+    });
+    const also = plugins.length === 0 ? '' : ', with the data of MCP servers and the trust in them';
+    const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}${also}`;
+    return await change(root, options, names, {
+      what,
+      async act(signal) {
+        const done = await root.commit(changes, { signal });
+        if (isRefusal(done) || home === undefined) return done;
+        for (const { dir, dataFolder } of plugins) {
+          await openTrust({ home, bind: 'digest' }).forget(dir);
+          await removeTree(dataFolder(home));
+        }
+        return done;
+      },
+    });
   });
 }
 

@@ -84,6 +84,8 @@ export interface TrustStore {
   trustSkills(skills: readonly SkillToTrust[], options?: { readonly now?: Date }): Promise<void>;
   /** Also revokes skills below the folder that were trusted one by one. Returns what is no longer trusted. Throws `io/failed`. */
   revoke(folder: string): Promise<readonly TrustedFolder[]>;
+  /** Nothing at or below the folder stays trusted by its bytes: it is deleted for good. Throws `io/failed`. */
+  forget(folder: string): Promise<void>;
   list(): { readonly folders: readonly TrustedFolder[]; readonly problems: readonly string[] };
 }
 
@@ -162,6 +164,18 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
         });
       });
       return revoked;
+    },
+    async forget(folder) {
+      const isGone = (place: string): boolean => isInside(place, folder);
+      await sealed?.change((all) =>
+        all
+          .filter((entry) => !isGone(entry.folder))
+          .map((entry) => ({
+            ...entry,
+            skills: entry.skills.filter((skill) => !isGone(path.join(entry.folder, skill.path))),
+          }))
+          .filter((entry) => entry.only !== true || entry.skills.length > 0),
+      );
     },
     list() {
       const { entries: folders, problems } = sealed?.load() ?? { entries: [], problems: [] };

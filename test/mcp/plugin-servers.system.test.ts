@@ -145,6 +145,7 @@ verifies(
     });
     const done = await here.sw('install', './source', '--yes');
     expect([done.status, done.out]).toEqual([0, 'installed other\n']);
+    expect(done.err).not.toContain('is not searched');
     expect(await unusedOf(here.runtime())).toEqual([
       ...WAITING,
       ...WAITING.map(([name = '', reason]) => [name.replace('desk', 'other'), reason]),
@@ -241,4 +242,29 @@ verifies('PLUG-3', 'trust in a skill whose folder is also a plugin does not star
   rmSync(here.plugin, { recursive: true });
   expect((await here.sw('install', './source', '--yes')).status).toBe(0);
   expect(await unusedOf(here.runtime())).toEqual(WAITING);
+});
+
+verifies('PLUG-3', 'uninstall --purge deletes the data of servers and the trust in them', async () => {
+  const here = world('project');
+  plant(path.join(here.project, 'source'), {
+    ...desk(),
+    'plugin.json': JSON.stringify({ $schema: `${SCHEMAS}plugin.schema.json`, name: 'other' }),
+  });
+  const others = async () => (await unusedOf(here.runtime())).slice(3);
+  const waiting = WAITING.map(([name = '', reason]) => [name.replace('desk', 'other'), reason]);
+  await here.sw('install', './source', '--yes');
+  await here.sw('trust', '--yes');
+  const offered = await pluginServers(await here.runtime());
+  const folders = [offered[0]?.folders?.data ?? '', offered[3]?.folders?.data ?? ''];
+  for (const data of folders) plant(data, { kept: 'x' });
+  expect(await others()).toEqual(USED.map(([name = '']) => [name.replace('desk', 'other'), undefined]));
+  await here.sw('uninstall', 'other', '--yes');
+  expect(folders.map((folder) => existsSync(folder))).toEqual([true, true]);
+  await here.sw('install', './source', '--yes');
+  const gone = await here.sw('uninstall', 'other', '--purge', '--yes');
+  expect([gone.status, gone.out]).toEqual([0, 'removed other\n']);
+  expect(folders.map((folder) => existsSync(folder))).toEqual([true, false]);
+  await here.sw('install', './source', '--yes');
+  expect(await others()).toEqual(waiting);
+  expect(await unusedOf(here.runtime())).toEqual([...USED, ...waiting]);
 });
