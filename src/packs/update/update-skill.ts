@@ -6,7 +6,8 @@ import { toRelativePath, compareText, isProblem } from '#core';
 import { isPresent, openConfined, readTreeDigest, sha256 } from '#platform';
 import type { LockedFile, LockedSkill } from '../lock/lock-file.ts';
 import { changedFiles, countChanges, type FileSide, type UpdatedFile } from './capability-diff.ts';
-import { isRefusal, type PackRefusal } from '../problems.ts';
+import { isRefusal, orRefusal, type PackRefusal } from '../problems.ts';
+import { readStagedPlugin } from '../sources/skill-folders.ts';
 import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
 import { buildUpdate, conflictsIn, type FileConflict } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
@@ -164,7 +165,10 @@ async function stageResult(
   });
   if (isRefusal(built)) return built;
   // Merged lines can contain something that neither side had, so the result is inspected again.
-  const inspected = inspectSkill({ folder: skill.folder, path: to, name: skill.name }, { ...inspect, mode: 'lenient' });
+  const plugin = skill.plugin === undefined ? undefined : orRefusal(() => readStagedPlugin(to).plugin);
+  if (plugin !== undefined && isRefusal(plugin)) return plugin;
+  const merged = { folder: skill.folder, path: to, name: skill.name, plugin };
+  const inspected = inspectSkill(merged, { ...inspect, mode: 'lenient' });
   if (isRefusal(inspected)) return inspected;
   const [refusal] = inspected.refusals;
   if (refusal !== undefined) return refusal;

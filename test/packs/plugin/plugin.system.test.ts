@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -142,6 +151,31 @@ describe('an installed plugin', () => {
     expect((await listed(other)).map(([name]) => name)).toEqual(['file', 'sort']);
   });
 
+  verifies(
+    'PLUG-2',
+    'is merged with local edits by an update, and rejected if the merge breaks its manifest',
+    async () => {
+      const world = packWorld();
+      const repo = repository(desk());
+      await world.install(`git+${await serveSmartly(repo)}`);
+      const settings = ofPlugins(world);
+      const installed = path.join(pluginsOf(world), 'acme-desk');
+      writeFileSync(path.join(installed, 'skills/sort/references/list.md'), 'mine');
+      repo.commit({ 'skills/file/SKILL.md': skillText('file').replace('Body', 'new text') });
+      const update = async () => {
+        const done = await updateSkills({ settings, mode: 'merge', confirm: async () => true, at: AT });
+        if (isRefusal(done)) return done.message;
+        return done.skills.map((one) => (one.status === 'refused' ? one.refusal.message : one.status));
+      };
+      expect(await update()).toEqual(['update']);
+      expect(readFileSync(path.join(installed, 'skills/sort/references/list.md'), 'utf8')).toBe('mine');
+      expect(readFileSync(path.join(installed, 'skills/file/SKILL.md'), 'utf8')).toContain('new text');
+      writeFileSync(path.join(installed, 'plugin.json'), '{');
+      repo.commit({ 'skills/file/SKILL.md': skillText('file').replace('Body', 'newer text') });
+      expect(await update()).toEqual(['plugin.json: it is not a JSON object']);
+    },
+  );
+
   verifies('PLUG-2', 'shows a changed file in verify, also one of its servers', async () => {
     const world = packWorld();
     plant(path.join(world.project, 'desk'), desk());
@@ -199,6 +233,21 @@ describe('a plugin that is wrong', () => {
       'pack/plugin plugin.json: it needs version "9.0.0" of Agent Plugins; 1.0.0 is supported',
       'pack/plugin plugin.json: the key "name" occurs twice',
       expect.stringMatching(/^archive\/link /),
+    ]);
+    const link = (dir: string): void => {
+      renameSync(path.join(dir, 'plugin.json'), path.join(dir, '../plugin.json'));
+      symlinkSync('../plugin.json', path.join(dir, 'plugin.json'));
+    };
+    expect([
+      await refusal(desk({ 'plugin.json': manifest().replace(/}$/, ',}') })),
+      await refusal(desk({ 'plugin.json': `\ufeff${manifest()}` })),
+      await refusal(desk({ 'plugin.json': '[1]' })),
+      await refusal(desk(), link),
+    ]).toEqual([
+      'pack/plugin plugin.json: it is not a JSON object',
+      'pack/plugin plugin.json: it starts with a byte order mark; save it without one',
+      'pack/plugin plugin.json: it is not a JSON object',
+      'pack/plugin plugin.json leads out of the source',
     ]);
     const big = await refusal(desk({ 'plugin.json': ' '.repeat(9 * 1024 * 1024) }));
     expect(big).toMatch(/^pack\/plugin /);
