@@ -208,7 +208,9 @@ export async function trustHint({ terminal }: GlobalInvocation, runtime: Runtime
 }
 
 /** A vocabulary with one root searches neither the home folder nor the shelf. */
-export function searchHint(terminal: GlobalInvocation['terminal'], { config, index }: Runtime, root: string): void {
+export function searchHint(terminal: GlobalInvocation['terminal'], runtime: Runtime, root: string): void {
+  const { config, index } = runtime;
+  if (runtime.plugins().some(({ dir }) => path.dirname(dir) === realPath(root))) return;
   if (index.report.roots.some(({ path: searched }) => realPath(searched) === realPath(root))) return;
   terminal.remark(
     `${printable(root)} is not searched in the vocabulary ${config.vocabulary ?? 'skillwright'}: add it to skill_roots, or pass --root`,
