@@ -7,7 +7,8 @@ import parseLicense from 'spdx-expression-parse';
 import path from 'node:path';
 
 import { compareText, visibleJson, quoted } from '#core';
-import { sha256 } from '#platform';
+import { isPresent, sha256 } from '#platform';
+import { openPlugin } from '#skills';
 import { lockTime, requireLock, type LockedFile, type LockedSkill } from '../lock/lock-file.ts';
 import type { PackSource } from '../sources/source.ts';
 import { VERSION } from '../../version.ts';
@@ -17,7 +18,7 @@ import { refuseExisting, writeWholeText } from '../whole-file.ts';
 import { presentBuffer, presentFiles } from '../root/present-files.ts';
 import { settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
 import { readSkillHead, lockedGroups } from '../lock/locked-skills.ts';
-import type { PackSettings } from '../pack-settings.ts';
+import { pluginSettings, type PackSettings } from '../pack-settings.ts';
 
 export interface SbomSkill extends Pick<
   LockedSkill,
@@ -27,6 +28,8 @@ export interface SbomSkill extends Pick<
   /** From the frontmatter. */
   readonly license?: string;
   readonly source?: PackSource;
+  /** A skill and a plugin may have the same name. */
+  readonly isPlugin?: boolean;
 }
 
 export type Sbom = ReturnType<typeof makeSbom>;
@@ -47,12 +50,12 @@ export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: 
       tools: { components: [{ type: 'application', name: 'skillwright', version: VERSION }] },
     },
     components: sorted.map(skillComponent),
-    dependencies: sorted.map(({ name, requires = [] }) => ({
-      ref: reference(name),
+    dependencies: sorted.map(({ name, requires = [], isPlugin }) => ({
+      ref: reference(name, isPlugin),
       dependsOn: [...new Set(requires)]
         .filter((needed) => names.has(needed))
         .sort(compareText)
-        .map(reference),
+        .map((needed) => reference(needed)),
     })),
   };
 }
@@ -62,11 +65,11 @@ export function formatSbom(sbom: Sbom): string {
 }
 
 function skillComponent(skill: SbomSkill) {
-  const { name, version, description, license, digest, files, signedBy } = skill;
+  const { name, version, description, license, digest, files, signedBy, isPlugin } = skill;
   const purl = packageUrl(skill);
   return {
     type: isRunnable(files) ? 'application' : 'data',
-    'bom-ref': reference(name),
+    'bom-ref': reference(name, isPlugin),
     name,
     version,
     description,
@@ -80,7 +83,7 @@ function skillComponent(skill: SbomSkill) {
       .toSorted(([a], [b]) => compareText(a, b))
       .map(([path, { sha256, executable }]) => ({
         type: 'file',
-        'bom-ref': reference(`${name}/${path}`),
+        'bom-ref': reference(`${name}/${path}`, isPlugin),
         name: path,
         hashes: [{ alg: 'SHA-256', content: sha256 }],
         properties: executable === true ? [{ name: 'skillwright:executable', value: 'true' }] : undefined,
@@ -92,8 +95,8 @@ function isRunnable(files: Readonly<Record<string, LockedFile>>): boolean {
   return Object.entries(files).some(([path, { executable }]) => executable === true || path.startsWith('scripts/'));
 }
 
-function reference(name: string): string {
-  return `skill:${name}`;
+function reference(name: string, isPlugin = false): string {
+  return `${isPlugin ? 'plugin' : 'skill'}:${name}`;
 }
 
 /** UUID version 8 is for custom formats. */
@@ -195,7 +198,41 @@ export function sbomOfRoot(settings: PackSettings, options: SbomOfRootOptions = 
   return orRefusal(() => listRoot(settings, options));
 }
 
+/** The skills of the root and the Agent Plugins of the root beside it. */
 function listRoot(settings: PackSettings, { names = [], now = new Date() }: SbomOfRootOptions): SbomOfRoot {
+  const plugins = pluginSettings(settings);
+  const locked = new Set(
+    plugins.root !== settings.root && hasLock(plugins.root) ? requireLock(plugins.root).skills.keys() : [],
+  );
+  const others = names.filter((name) => !locked.has(name));
+  const isAll = names.length === 0;
+  // Without any lock, the root of skills says what is missing.
+  const withSkills = isAll ? locked.size === 0 || hasLock(settings.root) : others.length > 0;
+  const withPlugins = locked.size > 0 && (isAll || others.length < names.length);
+  const parts = [
+    ...(withSkills ? [skillsOfRoot(settings, others)] : []),
+    ...(withPlugins
+      ? [
+          skillsOfRoot(
+            plugins,
+            names.filter((name) => locked.has(name)),
+          ),
+        ]
+      : []),
+  ];
+  const skills = parts.flatMap((part) => part.skills).toSorted((a, b) => compareText(a.name, b.name));
+  const notes = parts.flatMap((part) => part.notes);
+  return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };
+}
+
+function hasLock(root: string): boolean {
+  return isPresent(path.join(root, 'skills.lock.json'));
+}
+
+function skillsOfRoot(
+  settings: PackSettings,
+  names: readonly string[],
+): { skills: readonly SbomSkill[]; notes: readonly string[] } {
   const { root } = settings;
   const groups = lockedGroups(requireLock(root), names, root);
   const buffer = presentBuffer();
@@ -208,7 +245,7 @@ function listRoot(settings: PackSettings, { names = [], now = new Date() }: Sbom
       notes.push(`${quoted(locked.name)} was edited: the list describes the edited files`);
     return sbomSkill(locked, tree, settings);
   });
-  return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };
+  return { skills, notes };
 }
 
 interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'> {
@@ -223,6 +260,7 @@ interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'>
 export async function writeSbom(options: WriteSbomOptions): Promise<SbomOfRoot & { readonly text: string }> {
   const { settings, names, file, force = false, dryRun = false } = options;
   await completeChange(options);
+  await completeChange({ ...options, settings: pluginSettings(settings) });
   const listing = listRoot(settings, { names });
   const text = formatSbom(listing.sbom);
   if (file !== undefined && !force) refuseExisting(file);
@@ -235,19 +273,24 @@ function sbomSkill(
   { digest, files }: Pick<SbomSkill, 'digest' | 'files'>,
   settings: PackSettings,
 ): SbomSkill {
-  const head = readSkillHead(path.join(settings.root, name), name);
-  const version = head?.meta['version'];
+  const place = path.join(settings.root, name);
+  const isPlugin = settings.unit === 'plugin';
+  const plugin = isPlugin ? openPlugin(place) : undefined;
+  const head = isPlugin ? undefined : readSkillHead(place, name);
+  const about = typeof plugin === 'object' ? plugin : head;
+  const version = typeof plugin === 'object' ? plugin.version : head?.meta['version'];
   const source = readTypedSource(text, settingsForLock(settings));
   return {
     name,
     version,
     digest,
     files,
-    description: head?.description,
-    license: head?.license,
+    description: about?.description,
+    license: about?.license,
     source: isRefusal(source) ? undefined : source,
     revision,
     requires,
+    isPlugin,
     // The signature does not cover changed files.
     signedBy: digest === lockedDigest ? signedBy : undefined,
   };
