@@ -3,10 +3,10 @@ import path from 'node:path';
 
 import { accepted, isNotAllowed, listLocked, packSettings, settleTrust, type PackSettings } from '#packs';
 import { isPresent, realPath } from '#platform';
-import { configProblem, isSkillError, printable, type Config, type Problem } from '#core';
+import { configProblem, isSkillError, printable, quoted, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
 import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
-import { EXIT, isUsageError, orUsageError } from '../exit.ts';
+import { EXIT, isUsageError, orUsageError, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -108,6 +108,10 @@ async function splitRoots<I extends RootInvocation & { readonly positionals: rea
     return !hasLock(root) ? [plugins] : flags.json === true ? [invocation] : [invocation, plugins];
   const locked = await listLocked({ settings: { root: pluginRoot } });
   const isPlugin = (name: string): boolean => locked.skills.some((one) => one.name === name);
+  const skills = hasLock(root) ? (await listLocked({ settings: { root } })).skills : [];
+  const both = positionals.find((name) => isPlugin(name) && skills.some((one) => one.name === name));
+  if (both !== undefined)
+    throw usageError(`${quoted(both)} is a skill and a plugin`, 'name the root, e.g. --to .agents/plugins');
   const [some, others] = [positionals.filter(isPlugin), positionals.filter((name) => !isPlugin(name))];
   return [
     ...(others.length === 0 ? [] : [{ ...invocation, positionals: others }]),
