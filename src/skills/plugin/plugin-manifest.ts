@@ -49,8 +49,8 @@ export function readPluginManifest(text: string): ReadManifest | string | undefi
   const value = parseJson(text);
   if (!isObject(value))
     return text.startsWith('\ufeff')
-      ? 'it starts with a byte order mark; save it without one'
-      : 'it is not a JSON object';
+      ? 'the manifest starts with a byte order mark; save it without one'
+      : 'the manifest is not a JSON object';
   const version = schemaVersion(value['$schema'], 'plugin');
   if (version === undefined) return undefined;
   if (version !== PLUGIN_VERSION)

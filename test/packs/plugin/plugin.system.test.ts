@@ -172,7 +172,7 @@ describe('an installed plugin', () => {
       expect(readFileSync(path.join(installed, 'skills/file/SKILL.md'), 'utf8')).toContain('new text');
       writeFileSync(path.join(installed, 'plugin.json'), '{');
       repo.commit({ 'skills/file/SKILL.md': skillText('file').replace('Body', 'newer text') });
-      expect(await update()).toEqual(['plugin.json: it is not a JSON object']);
+      expect(await update()).toEqual(['plugin.json: the manifest is not a JSON object']);
     },
   );
 
@@ -244,9 +244,9 @@ describe('a plugin that is wrong', () => {
       await refusal(desk({ 'plugin.json': '[1]' })),
       await refusal(desk(), link),
     ]).toEqual([
-      'pack/plugin plugin.json: it is not a JSON object',
-      'pack/plugin plugin.json: it starts with a byte order mark; save it without one',
-      'pack/plugin plugin.json: it is not a JSON object',
+      'pack/plugin plugin.json: the manifest is not a JSON object',
+      'pack/plugin plugin.json: the manifest starts with a byte order mark; save it without one',
+      'pack/plugin plugin.json: the manifest is not a JSON object',
       'pack/plugin plugin.json leads out of the source',
     ]);
     const big = await refusal(desk({ 'plugin.json': ' '.repeat(9 * 1024 * 1024) }));
