@@ -123,7 +123,9 @@ describe('the manifest (section 5)', () => {
       undefined,
     ]);
     const broken = ['{', `{"$schema": "${PLUGIN}", "name": "desk",}`, '[1]', '', '['.repeat(20_000)];
-    expect(broken.map((text) => readPluginManifest(text))).toEqual(broken.map(() => 'the manifest is not a JSON object'));
+    expect(broken.map((text) => readPluginManifest(text))).toEqual(
+      broken.map(() => 'the manifest is not a JSON object'),
+    );
     expect(readPluginManifest(`\ufeff{"$schema": "${PLUGIN}", "name": "desk"}`)).toBe(
       'the manifest starts with a byte order mark; save it without one',
     );
