@@ -175,7 +175,7 @@ const withServer = (server: object): Tree => ({
 
 verifies('PLUG-3', 'the review shows a server whole: nothing of it is hidden, cut or left out', async () => {
   const here = world('project');
-  const long = `true ${'x'.repeat(3_000)}; echo hidden`;
+  const long = `true ${'x'.repeat(3_000)}${' '.repeat(600)}; echo hidden`;
   plant(here.plugin, {
     ...withServer({
       args: ['-y', long, 'a\u202eb\u200b', ''],
@@ -189,7 +189,7 @@ verifies('PLUG-3', 'the review shows a server whole: nothing of it is hidden, cu
   const lines = (shown.out + shown.err).split('\n');
   const at = lines.findIndex((line) => line.includes('MCP server'));
   expect(lines.slice(at, at + 5)).toEqual([
-    `    MCP server one, used without a sandbox: program npx -y "${long}" "a\\u{202e}b\\u{200b}" ""`,
+    `    MCP server one, used without a sandbox: program npx -y "${long.replace(/ {600}/, '\\x20{600}')}" "a\\u{202e}b\\u{200b}" ""`,
     `      runs ${root}/bin/npx in ${root}/skills`,
     `      WARNING: this variable changes which code runs: PATH=${root}/bin`,
     '      with TOKEN_FILE="a b"',
@@ -267,4 +267,19 @@ verifies('PLUG-3', 'uninstall --purge deletes the data of servers and the trust 
   await here.sw('install', './source', '--yes');
   expect(await others()).toEqual(waiting);
   expect(await unusedOf(here.runtime())).toEqual([...USED, ...waiting]);
+});
+
+verifies('PLUG-3', 'an update that changes a server names it, and ends the trust', async () => {
+  const here = world('project');
+  rmSync(here.plugin, { recursive: true });
+  plant(path.join(here.project, 'source'), withServer({ command: 'node' }));
+  const isUsed = async () => (await pluginServers(await here.runtime())).map((one) => one.unused === undefined);
+  await here.sw('install', './source', '--yes');
+  await here.sw('trust', '--mine', '--yes');
+  expect(await isUsed()).toEqual([true]);
+  plant(path.join(here.project, 'source'), withServer({ command: 'node', args: ['other.mjs'] }));
+  const plan = await here.sw('update', 'desk', '--dry-run');
+  expect(plan.out + plan.err).toContain('now it changes these MCP servers:\n  │ one\nnow it needs trust again');
+  expect((await here.sw('update', 'desk', '--yes')).status).toBe(0);
+  expect(await isUsed()).toEqual([false]);
 });

@@ -90,8 +90,9 @@ function reviewServer(
 const CODE_VARIABLES =
   /^(?:(?:LD|DYLD|GIT|NPM_CONFIG|UV|PIP|DENO|BUN|COREPACK|YARN|PNPM)_.*|(?:NODE|PYTHON|PERL5?|RUBY|GEM|BUNDLE|LUA|PHP|JAVA|_JAVA|JDK|CLR|CORECLR|DOTNET|DOCKER).*|GCONV_PATH|PATH|PATHEXT|COMSPEC|CLASSPATH|SHELL|BASH_ENV|BASH_FUNC_.*|ENV|ZDOTDIR|IFS|PS4|PROMPT_COMMAND|HOME|USERPROFILE|XDG_CONFIG_HOME|EDITOR|VISUAL|PAGER|BROWSER)$/i;
 
-/** Untrusted text is escaped and never cut. */
-const whole = (text: string): string => shownText(text, Infinity);
+/** Untrusted text is escaped and never cut. Many spaces are counted: they would move what follows out of sight. */
+const whole = (text: string): string =>
+  shownText(text, Infinity).replaceAll(/[\p{Zs}\u2800]{4,}/gu, (spaces) => `\\x20{${String(spaces.length)}}`);
 
 export function pluginLines({ name, trust, problem, servers }: ReviewedPlugin): readonly string[] {
   return [
