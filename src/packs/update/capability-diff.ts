@@ -33,9 +33,11 @@ export interface NewCapability {
 
 /** Returns the most important capabilities first. `name` is the folder of the skill or the plugin. */
 export function newCapabilities(name: string, files: readonly UpdatedFile[]): readonly NewCapability[] {
-  const manifest = files.find(({ path }) => path === 'plugin.json')?.after?.text;
-  const plugin = manifest === undefined ? undefined : readPluginManifest(manifest);
-  return plugin === undefined ? skillCapabilities(name, files) : pluginCapabilities(name, files);
+  const manifest = files.find(({ path }) => path === 'plugin.json')?.after;
+  // Files beyond a limit have no text, and a file can be padded beyond it.
+  const isPlugin =
+    manifest !== undefined && (manifest.text === undefined || readPluginManifest(manifest.text) !== undefined);
+  return !isPlugin ? skillCapabilities(name, files) : pluginCapabilities(name, files);
 }
 
 /** A skill of the plugin can do what a skill alone can. */
@@ -54,6 +56,8 @@ function pluginCapabilities(name: string, files: readonly UpdatedFile[]): readon
   const [before, after] = [readServers(files, 'before'), readServers(files, 'after')];
   const isSame = (server: string): boolean => before.get(server) === after.get(server);
   const servers = [...after.keys()];
+  const settings = files.find(({ path }) => path === 'mcp.json')?.after;
+  const isHidden = settings !== undefined && settings.text === undefined;
   const hooks = files.filter(
     ({ path, before: was, after: now }) => HOOK.test(path) && now !== undefined && now.sha256 !== was?.sha256,
   );
@@ -66,7 +70,8 @@ function pluginCapabilities(name: string, files: readonly UpdatedFile[]): readon
       'changes these MCP servers',
       servers.filter((server) => before.has(server) && !isSame(server)),
     ),
-    ...stated('needs trust again for its MCP servers', after.size > 0),
+    ...stated('has an mcp.json that is too large to compare', isHidden),
+    ...stated('needs trust again for its MCP servers', isHidden || after.size > 0),
     ...listed('adds or changes these hooks of other agents, which skillwright never runs', sortPaths(hooks)),
     ...skillCapabilities(name, others),
     ...[...skills].flatMap(([skill, own]) =>

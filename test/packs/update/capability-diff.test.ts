@@ -116,6 +116,11 @@ describe('newCapabilities of an Agent Plugin', () => {
       { what: 'offers these MCP servers, which run without a sandbox after you trust the plugin', items: ['index'] },
       { what: 'needs trust again for its MCP servers', items: [] },
     ]);
+    const padded = files(undefined, {}).map((file) => ({ ...file, after: { ...file.after, text: undefined } }));
+    expect(newCapabilities('desk', padded as readonly UpdatedFile[])).toEqual([
+      { what: 'has an mcp.json that is too large to compare', items: [] },
+      { what: 'needs trust again for its MCP servers', items: [] },
+    ]);
     const changed = [
       ...files({ index, same: index }, { index: { ...index, args: ['x'] }, same: index }),
       { path: 'com.example.client/hooks/hooks.json', after: side('{}') },
