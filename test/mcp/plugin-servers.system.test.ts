@@ -223,6 +223,20 @@ verifies('PLUG-3', 'the review shows a server whole: nothing of it is hidden, cu
   );
 });
 
+verifies('PLUG-3', 'the review warns of files that trust in the plugin does not cover', async () => {
+  const here = world('project');
+  const outside = ['${PLUGIN_ROOT}/../../../evil.mjs', '--import=../../../evil.mjs', '/etc/hostname'];
+  const own = ['./bin/server.mjs', '${PLUGIN_ROOT}/bin/../bin/server.mjs', '--data=${PLUGIN_DATA}/x', '/etc', '..'];
+  plant(here.plugin, withServer({ args: [...outside, ...own], env: { CONFIG: '../out.json' } }));
+  const { plugins } = JSON.parse((await here.sw('trust', '--dry-run', '--json')).out);
+  const root = realPath(here.plugin);
+  expect(plugins[0].servers[0].outside).toEqual([`${root}/../../../evil.mjs`, ...outside.slice(1), '../out.json']);
+  const shown = await here.sw('trust', '--dry-run');
+  expect(shown.out + shown.err).toContain(
+    'WARNING: not part of the plugin, so it can change without a question: /etc/hostname\n',
+  );
+});
+
 verifies('PLUG-3', 'a byte below .git ends the trust, also of plugins that are trusted with --mine', async () => {
   const here = world('project');
   plant(here.plugin, { ...withServer({ command: 'node', args: ['.git/server.mjs'] }), '.git/server.mjs': '' });

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { printable, shownText, type Surroundings } from '#core';
-import { findProgram, isInside, realPath } from '#platform';
+import { findProgram, isDirectory, isInside, realPath } from '#platform';
 import { createRuntime, type Runtime } from '#runtime';
 import { openPlugin } from '#skills';
 
@@ -19,6 +19,8 @@ interface ReviewedProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Variables that make other code run than the command names. */
   readonly changesCode: readonly string[];
+  /** Paths in arguments and variables to files that do not belong to the plugin: they can change without a question. */
+  readonly outside: readonly string[];
 }
 
 interface ReviewedAddress {
@@ -83,7 +85,18 @@ function reviewServer(
     cwd,
     env,
     changesCode: Object.keys(env).filter((variable) => CODE_VARIABLES.test(variable)),
+    outside: [...args, ...Object.values(env)].filter((text) =>
+      isOutside(text, cwd, [plugin.dir, plugin.dataFolder(home)]),
+    ),
   };
+}
+
+/** A path, also as `--option=PATH`, to what is no folder: a folder is what many servers work on. */
+function isOutside(text: string, cwd: string, own: readonly string[]): boolean {
+  const written = text.replace(/^-[^=]*=/, '');
+  if (!path.isAbsolute(written) && !/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(written)) return false;
+  const place = realPath(path.resolve(cwd, written));
+  return !own.some((folder) => isInside(place, realPath(folder))) && !isDirectory(place);
 }
 
 /** Variables with which a loader, a shell or an interpreter finds other programs and libraries, or runs code before the program. */
@@ -104,13 +117,16 @@ export function pluginLines({ name, trust, problem, servers }: ReviewedPlugin): 
           `${start}address ${whole(server.url)}`,
           ...(server.headers.length === 0 ? [] : [`      sends the headers ${server.headers.map(whole).join(', ')}`]),
         ];
-      const { command, args, program, cwd, env, changesCode } = server;
+      const { command, args, program, cwd, env, changesCode, outside } = server;
       return [
         `${start}program ${[command, ...args].map(whole).join(' ')}`,
         `      runs ${program === undefined ? 'nothing: there is no such program' : whole(program)} in ${whole(cwd)}`,
         ...Object.entries(env).map(
           ([variable, value]) =>
             `      ${changesCode.includes(variable) ? 'WARNING: this variable changes which code runs: ' : 'with '}${whole(variable)}=${whole(value)}`,
+        ),
+        ...outside.map(
+          (text) => `      WARNING: not part of the plugin, so it can change without a question: ${whole(text)}`,
         ),
       ];
     }),
