@@ -44,7 +44,8 @@ export const PACK_PROBLEMS = {
   'source/digest': 'the bytes do not match the expected digest: the source was changed, or the index is outdated',
   'source/revision': 'use a branch, tag or commit that exists',
   'source/changed': 'it changed during the inspection: try again',
-  'pack/plugin': 'the folder is no Agent Plugin that can be used: correct its plugin.json, or name single skills',
+  'pack/plugin':
+    'the folder is no Agent Plugin that can be used: correct its plugin.json, or install the folder of a single skill',
   'source/marketplace': 'ask the owner of the marketplace to correct it, or install the plugin from its own source',
   'pack/no-skill': 'a pack contains <skill>/SKILL.md for one or more skills',
   'pack/two-skills': 'two folders of the source contain the same skill: use the folder of one',

@@ -120,7 +120,7 @@ export function pluginLines({ name, trust, problem, servers }: ReviewedPlugin): 
       const { command, args, program, cwd, env, changesCode, outside } = server;
       return [
         `${start}program ${[command, ...args].map(whole).join(' ')}`,
-        `      runs ${program === undefined ? 'nothing: there is no such program' : whole(program)} in ${whole(cwd)}`,
+        `      ${program === undefined ? 'finds no such program; would run' : `runs ${whole(program)}`} in ${whole(cwd)}`,
         ...Object.entries(env).map(
           ([variable, value]) =>
             `      ${changesCode.includes(variable) ? 'WARNING: this variable changes which code runs: ' : 'with '}${whole(variable)}=${whole(value)}`,
