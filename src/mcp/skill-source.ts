@@ -1,6 +1,6 @@
 /** Skills as resources of the MCP Skills extension (SEP-2640). */
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills';
-import type { Resource } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server';
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -88,7 +88,7 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
   return {
     async list({ cursor }) {
       const all = await skills();
-      const start = Math.max(0, Math.trunc(Number(cursor ?? 0)) || 0);
+      const start = pageStart(cursor);
       const entries = await Promise.all(all.slice(start, start + PAGE).map((skill) => entryOf(skill, true)));
       const next = start + PAGE;
       if (next >= all.length) remember();
@@ -134,7 +134,7 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
         folders,
       );
       if (children.length === 0 && folders === undefined) return undefined;
-      const start = Math.max(0, Math.trunc(Number(cursor ?? 0)) || 0);
+      const start = pageStart(cursor);
       const next = start + PAGE;
       return {
         resources: children.slice(start, next),
@@ -142,6 +142,12 @@ export function openSkillSource(parts: SkillSourceParts): SkillSource {
       };
     },
   };
+}
+
+/** Where a page starts. Only cursors that the server can have sent are accepted: a page that was not asked for could repeat entries. */
+function pageStart(cursor = '0'): number {
+  if (/^\d{1,9}$/.test(cursor)) return Number(cursor);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'unknown cursor; list again without one');
 }
 
 interface Published {

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 import { listRuns } from '../../src/journal/run-folder.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
@@ -91,6 +92,20 @@ describe('skillwright mcp', () => {
     expect(await children('skill://greet/templates/deep')).toEqual([]);
     for (const uri of ['skill://greet/SKILL.md', 'skill://greet/gone', 'skill://gone', 'file:///etc'])
       await expect(skills.readDirectory(uri), uri).rejects.toMatchObject({ code: -32602 });
+    await client.close();
+  });
+
+  test('answers an error for a cursor that it did not send', async () => {
+    const { client } = await connect(world());
+    const unknown = { code: -32602, message: expect.stringContaining('unknown cursor') };
+    for (const cursor of ['zzz', '-1', '1.5', ''])
+      for (const [method, params] of [
+        ['skills/list', { cursor }],
+        ['resources/directory/read', { uri: 'skill://greet', cursor }],
+      ] as const)
+        await expect(client.request({ method, params }, z.looseObject({})), method + cursor).rejects.toMatchObject(
+          unknown,
+        );
     await client.close();
   });
 
