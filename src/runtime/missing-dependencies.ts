@@ -29,8 +29,10 @@ function isAvailable(need: string, source: string, { config, env, tools }: Avail
       return findProgram(name, (env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin').split(path.delimiter)) !== undefined;
     case 'mcp':
       return Object.hasOwn(config.mcp_servers ?? {}, name) || source === `mcp:${name}`;
-    default:
+    case 'tool':
       return tools === undefined || tools.some((tool) => isTool(tool, name));
+    default:
+      return false;
   }
 }
 
@@ -43,7 +45,8 @@ const KINDS: Readonly<Record<string, string>> = { bin: 'the program', mcp: 'the 
 
 function describeNeed(need: string): string {
   const [kind, name] = split(need);
-  return `${KINDS[kind] ?? ''} ${quoted(name)}`;
+  const known = KINDS[kind];
+  return known === undefined ? `${quoted(need)} (neither tool, mcp nor bin)` : `${known} ${quoted(name)}`;
 }
 
 function split(need: string): readonly [kind: string, name: string] {

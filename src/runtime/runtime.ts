@@ -104,8 +104,8 @@ export interface Runtime {
   distrust(skills: readonly SkillEntry[], options?: DistrustOptions): Promise<ReadonlyMap<string, Distrust>>;
   /** Why a model is offered no skill, such as that all are untrusted, and what to do; undefined if it is offered one. */
   explainEmpty(): Promise<string | undefined>;
-  /** What a skill says in `dependencies` that it needs, and that is not on this machine; tools depend on the session. */
-  missing(skill: SkillEntry): readonly string[];
+  /** What a skill says in `dependencies` that it needs, and that is not on this machine. Without `tools`, any tool may exist. */
+  missing(skill: SkillEntry, tools?: readonly string[]): readonly string[];
   /** Trusts these skills in sessions that this runtime starts from now on. Nothing is stored. */
   vouch(skills: readonly SkillEntry[]): void;
   /** Performs one action outside of a session. */
@@ -259,7 +259,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
     async explainEmpty() {
       return explainEmpty(runtime.index, await runtime.distrust(runtime.index.skills));
     },
-    missing: (skill) => missingDependencies(skill, { config: loaded.config, env: surroundings.env }),
+    missing: (skill, tools) => missingDependencies(skill, { config: loaded.config, env: surroundings.env, tools }),
     vouch(skills) {
       vouched.push(...skills.map(({ dir }) => dir));
       for (const { dir } of skills) untrusted.delete(dir);

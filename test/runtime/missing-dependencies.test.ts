@@ -88,3 +88,19 @@ test('inspect shows a person what a skill needs and what is missing', async () =
   expect(out).toMatch(/dependencies\s+bin:absent-program, mcp:gitlab, tool:get_order \| bin:absent-too/);
   expect(out).toContain('the skill needs the program "absent-program"');
 });
+
+test('inspect names a missing tool and an unknown kind, and no tool where an MCP server may have it', async () => {
+  const { home, env } = world();
+  writeFiles(home, {
+    '.agents/skills/kinds/SKILL.md':
+      '---\nname: kinds\ndescription: Does kinds.\nmetadata:\n  dependencies: "tool:get_order, tool:load_skill, foo:bar"\n---\nBody.\n',
+  });
+  const missing = async () => {
+    const { out } = await runCli(path.join(home, 'project'), ['inspect', 'kinds', '--json'], env);
+    return (JSON.parse(out) as { missing: string[] }).missing;
+  };
+  const kind = 'the skill needs "foo:bar" (neither tool, mcp nor bin), which is not available here';
+  expect(await missing()).toEqual(['the skill needs the tool "get_order", which is not available here', kind]);
+  writeFiles(home, { '.agent/config.json': JSON.stringify({ mcp_servers: { github: { command: 'true' } } }) });
+  expect(await missing()).toEqual([kind]);
+});

@@ -4,6 +4,7 @@ import { cleanText, estimateTokens, printable, quoted, SkillError, type SkillEnt
 import { parseSkillMd, readSkillFile } from '#skills';
 import { inConfined, isPresent, padText, textWidth, type ConfinedDirectory } from '#platform';
 import type { Distrust, Runtime } from '#runtime';
+import { openVocabulary } from '#tools';
 import { defineCommand, toggle, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { skillJson } from '../json.ts';
@@ -36,7 +37,7 @@ export const command = defineCommand({
     const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
     const body = options.body === true ? readBody(skill) : undefined;
     const distrust = (await runtime.distrust([skill], { files: true })).get(skill.dir);
-    const missing = runtime.missing(skill);
+    const missing = runtime.missing(skill, knownTools(runtime));
     const answer = {
       skill: skillJson(skill, distrust),
       missing,
@@ -61,6 +62,13 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/** The tools of a session here; undefined if MCP servers offer more, because they are not started to ask them. */
+function knownTools(runtime: Runtime): readonly string[] | undefined {
+  const { mcp_servers: configured = {}, vocabulary = 'skillwright' } = runtime.config;
+  const hasServers = Object.keys(configured).length > 0 || runtime.plugins().some(({ servers }) => servers.length > 0);
+  return hasServers ? undefined : openVocabulary(vocabulary).tools.map(({ name }) => name);
+}
 
 /** Every file of a skill folder, whether or not a model may read it; empty if the folder is gone. */
 function listEntries(dir: string): ReturnType<ConfinedDirectory['list']> {

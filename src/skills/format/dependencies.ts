@@ -51,13 +51,34 @@ export function readDependencies(report: Report, { value }: MapEntry): ReadDepen
   return { needs: needs.slice(0, MAX_NEEDS), isWhole: isWhole && needs.length <= MAX_NEEDS };
 }
 
-/** `tool:get_order, mcp:github | bin:gh`. Without a kind, text names packages or skills in other systems. */
+/**
+ * `tool:get_order, mcp:github | bin:gh`. Without a kind, text names packages or skills in other systems. Another kind is kept as it is
+ * written, so that it is reported as missing.
+ */
 function needsOfText(text: string): Dependencies {
   return text
     .split(',')
     .map((part) => part.split('|').map((one) => one.trim()))
-    .filter((names) => names.every((name) => /^(?:tool|mcp|bin):/.test(name) && NAME.test(name)))
+    .filter((names) => names.every((name) => /^[a-z][a-z-]*:(?!\/\/)/.test(name) && NAME.test(name)))
+    .map((names) => names.filter((name) => KINDS.get(name.slice(0, name.indexOf(':'))) !== 'other'))
+    .filter((names) => names.length > 0)
     .slice(0, MAX_NEEDS);
+}
+
+/** The text under `metadata` that means the same as the map; undefined if the text would say less. */
+export function dependenciesText(report: Report, map: MapNode): string | undefined {
+  const { needs, isWhole } = readAll(report, map, 'tool', MAX_DEPTH);
+  if (!isWhole || needs.length === 0 || namesOther(map)) return undefined;
+  const text = needs.map((names) => names.join(' | ')).join(', ');
+  return JSON.stringify(needsOfText(text)) === JSON.stringify(needs) ? text : undefined;
+}
+
+function namesOther(node: YamlNode): boolean {
+  if (node.type === 'list') return node.items.some(namesOther);
+  if (node.type === 'scalar') return false;
+  return node.entries.some(
+    ({ key, value }) => KINDS.get(toWord(key)) === 'other' || (value !== undefined && namesOther(value)),
+  );
 }
 
 /** Everything that the node names is needed. */

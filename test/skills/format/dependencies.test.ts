@@ -59,6 +59,56 @@ describe('dependencies', () => {
     });
   });
 
+  test('another kind is kept, so that it is named as missing', () => {
+    expect(
+      read('metadata:', '  dependencies: "foo:bar, tool:x | npm:react, prompt:review, https://a.example"'),
+    ).toEqual({
+      needs: [['foo:bar'], ['tool:x', 'npm:react']],
+      codes: [],
+    });
+  });
+
+  describe('a map at the top level', () => {
+    const fix = (...lines: readonly string[]) => {
+      const text = `---\nname: a\ndescription: d\n${lines.join('\n')}\n---\nbody\n`;
+      const { diagnostics } = readHead(sourceOf(text, { directory: 'a' }), { mode: 'strict' });
+      const edit = diagnostics.find(({ code }) => code === 'field/extension')?.edit;
+      if (edit === undefined) return undefined;
+      const fixed = text.slice(0, edit.offset) + edit.text + text.slice(edit.offset + edit.length);
+      expect(readHead(sourceOf(fixed, { directory: 'a' }), { mode: 'strict' }).diagnostics).toEqual([]);
+      return fixed.split('\n').slice(3, -3);
+    };
+
+    test.each([
+      [
+        'without metadata',
+        ['dependencies:', '  mcp: [github]', '  bins: [sh, jq]', '  any: [x, {bin: y}]', 'license: MIT'],
+        ['metadata:', '  dependencies: mcp:github, bin:sh, bin:jq, tool:x | bin:y', 'license: MIT'],
+      ],
+      [
+        'before metadata',
+        ['dependencies:', '  all:', '    - mcp:github', '', 'metadata:', '  team: a'],
+        ['', 'metadata:', '  dependencies: mcp:github', '  team: a'],
+      ],
+      [
+        'after metadata, in braces',
+        ['metadata:', '  team: a', 'dependencies: {bins: [jq]}'],
+        ['metadata:', '  dependencies: bin:jq', '  team: a'],
+      ],
+    ])('is moved under metadata as text, %s', (_, lines, expected) => {
+      expect(fix(...lines)).toEqual(expected);
+    });
+
+    test.each([
+      ['a comment', ['  bins: [jq] # for reports']],
+      ['a prompt', ['  bins: [jq]', '  prompts: [review]']],
+      ['a kind of its own', ['  bins: [jq]', '  hard: [x]']],
+      ['a name that does not fit', [`  bins: [${'x'.repeat(126)}]`]],
+    ])('stays with %s, which the text would lose', (_, lines) => {
+      expect(fix('dependencies:', ...lines)).toBeUndefined();
+    });
+  });
+
   test('more than 200 needs, and nesting that never ends, are cut', () => {
     const many = Array.from({ length: 300 }, (_, at) => `t${String(at)}`).join(', ');
     expect(read('dependencies:', `  all: [${many}]`).needs).toHaveLength(200);
