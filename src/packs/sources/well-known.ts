@@ -242,10 +242,17 @@ function readSiteIndex(text: string): Omit<SiteIndex, 'base'> {
 }
 
 function readEntry(entry: unknown): SiteSkill {
-  const { name, type, url, digest, files, signature, description: text } = isObject(entry) ? entry : {};
+  if (!isObject(entry))
+    throw refused('pack/name', `the index of the site has ${quoted(JSON.stringify(entry))}, expected a JSON object`);
+  const { name, type, url, digest, files, signature, description: text } = entry;
   const description = typeof text === 'string' ? text : '';
   if (typeof name !== 'string' || !isValidName(name))
-    throw refused('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
+    throw refused(
+      'pack/name',
+      name === undefined
+        ? 'the index of the site has an entry without a "name"'
+        : `the index of the site has the invalid skill name ${quoted(typeof name === 'string' ? name : JSON.stringify(name))}`,
+    );
   if (Array.isArray(files) && url === undefined) return readFiles({ name, description }, files);
   if (typeof url !== 'string' || (type !== 'skill-md' && type !== 'archive'))
     throw refused('source/failed', `the index of the site must have the type skill-md or archive for ${quoted(name)}`);

@@ -265,6 +265,19 @@ describe('a site that lists its skills', () => {
     });
   });
 
+  test('names an entry that is none, or has no name, as the index has it', async () => {
+    const good = { name: 'a', type: 'skill-md', url: '/a', digest: `sha256:${hash('a')}` };
+    const site = await siteWith({ [INDEX]: listOf(good, null, 7, { name: null }, {}), '/a': 'a' });
+    const { result } = await bring(site.origin);
+    if (result.type === 'refused') throw new Error(result.message);
+    expect(result.unusable.map(({ refusal }) => refusal.message)).toEqual([
+      'the index of the site has "null", expected a JSON object',
+      'the index of the site has "7", expected a JSON object',
+      'the index of the site has the invalid skill name "null"',
+      'the index of the site has an entry without a "name"',
+    ]);
+  });
+
   test('is refused without a list, with a list that is none, and with an endless one', async () => {
     expect(await outcome((await siteWith({})).origin)).toBe('source/missing');
     expect(await outcome((await siteWith({ [INDEX]: '<html>' })).origin)).toBe('source/failed');
