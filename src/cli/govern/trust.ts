@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { countText, printable, quoted, type Surroundings } from '#core';
-import { isDirectory, isInside, realPath } from '#platform';
+import { isDirectory, isInside, isPresent, realPath } from '#platform';
 import { projectTop, reviewSkills, readSurroundings, createRuntime } from '#runtime';
 import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -135,7 +135,12 @@ async function list({ terminal, store }: TrustInvocation): Promise<number> {
   const { folders, problems } = store.list();
   if (terminal.printJson({ folders, problems })) return EXIT.done;
   for (const { folder, at, skills, only } of folders) {
-    const what = `${only === true ? 'only ' : ''}${countText(skills.length, 'skill')}, ${at.slice(0, 10)}`;
+    const plugins = skills.filter((one) => isPresent(path.join(folder, one.path, 'plugin.json'))).length;
+    const counts = [
+      ...(plugins < skills.length || plugins === 0 ? [countText(skills.length - plugins, 'skill')] : []),
+      ...(plugins > 0 ? [countText(plugins, 'plugin')] : []),
+    ];
+    const what = `${only === true ? 'only ' : ''}${counts.join(' and ')}, ${at.slice(0, 10)}`;
     terminal.out(`${printable(folder)}  ${terminal.style('dim', what)}`);
   }
   if (folders.length === 0) terminal.remark('no trusted folders');
