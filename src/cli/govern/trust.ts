@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { countText, printable, quoted, type Surroundings } from '#core';
-import { isDirectory, isInside, isPresent, realPath } from '#platform';
+import { isDirectory, isInside, realPath } from '#platform';
 import { projectTop, reviewSkills, readSurroundings, createRuntime } from '#runtime';
 import { openTrust } from '#policy';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -135,7 +135,8 @@ async function list({ terminal, store }: TrustInvocation): Promise<number> {
   const { folders, problems } = store.list();
   if (terminal.printJson({ folders, problems })) return EXIT.done;
   for (const { folder, at, skills, only } of folders) {
-    const plugins = skills.filter((one) => isPresent(path.join(folder, one.path, 'plugin.json'))).length;
+    // Trust in the servers of a plugin is bound to this file.
+    const plugins = skills.filter((one) => path.posix.basename(one.path) === 'mcp.json').length;
     const counts = [
       ...(plugins < skills.length || plugins === 0 ? [countText(skills.length - plugins, 'skill')] : []),
       ...(plugins > 0 ? [countText(plugins, 'plugin')] : []),

@@ -80,16 +80,27 @@ export function definePackCommand<const F extends Flags>(command: Command<F>): C
   };
 }
 
+/** The names in a root that a command can act on. */
+type ListNames = (
+  root: string,
+  invocation: { readonly flags: Readonly<Record<string, unknown>>; readonly positionals: readonly string[] },
+) => Promise<readonly string[]>;
+
+const installedNames: ListNames = async (root) =>
+  hasLock(root) ? (await listLocked({ settings: { root } })).skills.map(({ name }) => name) : [];
+
 /**
  * A command about installed skills that also serves installed Agent Plugins, which have a root of their own: names choose the root, and
- * without names the command runs in both. JSON is about one root: the one of skills if it has a lock.
+ * without names the command runs in both. JSON is about one root: the one of skills if it has a lock. A command about the
+ * trash passes `trash`, which lists the names that it can act on.
  */
-export function definePluginCommand<const F extends Flags>(command: Command<F>): Command<F> {
+export function definePluginCommand<const F extends Flags>(command: Command<F>, trash?: ListNames): Command<F> {
   return definePackCommand({
     ...command,
     async run(invocation) {
       const statuses: number[] = [];
-      for (const one of await splitRoots(invocation)) statuses.push(await command.run({ ...invocation, ...one }));
+      for (const one of await splitRoots(invocation, trash))
+        statuses.push(await command.run({ ...invocation, ...one }));
       return Math.max(...statuses);
     },
   });
@@ -97,26 +108,44 @@ export function definePluginCommand<const F extends Flags>(command: Command<F>):
 
 async function splitRoots<I extends RootInvocation & { readonly positionals: readonly string[] }>(
   invocation: I,
+  trash: ListNames | undefined,
 ): Promise<readonly Pick<I, 'flags' | 'positionals'>[]> {
   const { flags, positionals, surroundings } = invocation;
   const { config, profile } = await configFor(invocation);
   const { root, pluginRoot } = accepted(packSettings(surroundings, config, { scope: flags.scope, profile }));
   const isChosen = flags.to !== undefined && flags.to.length > 0;
-  if (isChosen || pluginRoot === undefined || !hasLock(pluginRoot)) return [invocation];
+  if (isChosen || pluginRoot === undefined) return [invocation];
   const plugins = { ...invocation, flags: { ...flags, to: pluginRoot } };
-  if (positionals.length === 0)
-    return !hasLock(root) ? [plugins] : flags.json === true ? [invocation] : [invocation, plugins];
-  const locked = await listLocked({ settings: { root: pluginRoot } });
-  const isPlugin = (name: string): boolean => locked.skills.some((one) => one.name === name);
-  const skills = hasLock(root) ? (await listLocked({ settings: { root } })).skills : [];
-  const both = positionals.find((name) => isPlugin(name) && skills.some((one) => one.name === name));
-  if (both !== undefined)
-    throw usageError(`${quoted(both)} is a skill and a plugin`, 'name the root, e.g. --to .agents/plugins');
+  const list = trash ?? installedNames;
+  if (positionals.length === 0) {
+    const isIn = async (at: string): Promise<boolean> =>
+      trash === undefined ? hasLock(at) : (await list(at, invocation)).length > 0;
+    if (!(await isIn(pluginRoot))) return [invocation];
+    return !(await isIn(root)) ? [plugins] : flags.json === true ? [invocation] : [invocation, plugins];
+  }
+  const names = await list(pluginRoot, invocation);
+  const isPlugin = (name: string): boolean => names.includes(name);
   const [some, others] = [positionals.filter(isPlugin), positionals.filter((name) => !isPlugin(name))];
+  const skills = some.length === 0 ? [] : await list(root, invocation);
+  // A skill that was placed by hand is in no lock.
+  const both = some.find((name) => skills.includes(name) || (trash === undefined && isPresent(path.join(root, name))));
+  if (both !== undefined) {
+    const [forSkill, forPlugin] = [root, pluginRoot].map((at) => typedPath(at, surroundings.cwd));
+    throw usageError(
+      `${quoted(both)} is a skill and a plugin`,
+      `choose with --to: ${forSkill} for the skill, ${forPlugin} for the plugin`,
+    );
+  }
   return [
     ...(others.length === 0 ? [] : [{ ...invocation, positionals: others }]),
     ...(some.length === 0 ? [] : [{ ...plugins, positionals: some }]),
   ];
+}
+
+/** A path as a user types it: below the working folder without that folder. */
+function typedPath(at: string, cwd: string): string {
+  const below = path.relative(cwd, at);
+  return below.startsWith('..') ? at : below;
 }
 
 /** The settings of the root of Agent Plugins, if any is installed. */

@@ -9,7 +9,7 @@ import { printable } from '#core';
 export const command = definePackCommand({
   usage: 'sbom [NAME...] [--scope project|user] [--out FILE]',
   details: [
-    'Lists installed skills and plugins and their files as a CycloneDX 1.6 bill of materials: name, version, license, source, and the SHA-256 of every file. Hashes the current files and reports skills that changed since their installation on stderr.',
+    'Lists installed skills, Agent Plugins and their files as a CycloneDX 1.6 bill of materials: name, version, license, source, and the SHA-256 of every file. Hashes the current files and reports those that changed since their installation on stderr.',
   ].join('\n'),
   flags: {
     ...ROOT_FLAGS,

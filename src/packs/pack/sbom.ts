@@ -1,5 +1,5 @@
 /**
- * Formats skills as a CycloneDX 1.6 bill of materials. Equal skills give equal text: the serial number is derived from their digests, and
+ * Formats skills and Agent Plugins as a CycloneDX 1.6 bill of materials. Equal skills give equal text: the serial number is derived from their digests, and
  * the time is passed in. A skill is an `application` if it has something to run, otherwise `data`; each file is a component with its
  * SHA-256. CycloneDX has no hash type for the tree digest, so it is a property.
  */
@@ -9,7 +9,7 @@ import path from 'node:path';
 import { compareText, visibleJson, quoted } from '#core';
 import { isPresent, sha256 } from '#platform';
 import { openPlugin } from '#skills';
-import { lockTime, requireLock, type LockedFile, type LockedSkill } from '../lock/lock-file.ts';
+import { LOCK_FILE_NAME, lockTime, requireLock, type LockedFile, type LockedSkill } from '../lock/lock-file.ts';
 import type { PackSource } from '../sources/source.ts';
 import { VERSION } from '../../version.ts';
 import { accepted, isRefusal, orRefusal, type PackRefusal } from '../problems.ts';
@@ -24,20 +24,20 @@ export interface SbomSkill extends Pick<
   LockedSkill,
   'name' | 'version' | 'digest' | 'files' | 'revision' | 'requires' | 'signedBy'
 > {
+  /** A whole Agent Plugin. A skill may have the same name. */
+  readonly isPlugin?: boolean;
   readonly description?: string;
-  /** From the frontmatter. */
+  /** From the frontmatter, or from plugin.json. */
   readonly license?: string;
   readonly source?: PackSource;
-  /** A skill and a plugin may have the same name. */
-  readonly isPlugin?: boolean;
 }
 
 export type Sbom = ReturnType<typeof makeSbom>;
 
 /** The serial number depends only on names, versions and digests. */
 export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: Date }) {
-  const sorted = skills.toSorted((a, b) => compareText(a.name, b.name));
-  const names = new Set(sorted.map(({ name }) => name));
+  const sorted = skills.toSorted((a, b) => compareText(reference(a), reference(b)));
+  const references = new Set(sorted.map(reference));
   const lines = sorted.map(({ name, version = '', digest }) => JSON.stringify([name, version, digest]));
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
@@ -50,12 +50,12 @@ export function makeSbom(skills: readonly SbomSkill[], { now }: { readonly now: 
       tools: { components: [{ type: 'application', name: 'skillwright', version: VERSION }] },
     },
     components: sorted.map(skillComponent),
-    dependencies: sorted.map(({ name, requires = [], isPlugin }) => ({
-      ref: reference(name, isPlugin),
-      dependsOn: [...new Set(requires)]
-        .filter((needed) => names.has(needed))
-        .sort(compareText)
-        .map((needed) => reference(needed)),
+    dependencies: sorted.map((skill) => ({
+      ref: reference(skill),
+      dependsOn: [...new Set(skill.requires)]
+        .map((name) => reference({ name }))
+        .filter((needed) => references.has(needed))
+        .sort(compareText),
     })),
   };
 }
@@ -65,11 +65,11 @@ export function formatSbom(sbom: Sbom): string {
 }
 
 function skillComponent(skill: SbomSkill) {
-  const { name, version, description, license, digest, files, signedBy, isPlugin } = skill;
+  const { name, version, description, license, digest, files, signedBy } = skill;
   const purl = packageUrl(skill);
   return {
     type: isRunnable(files) ? 'application' : 'data',
-    'bom-ref': reference(name, isPlugin),
+    'bom-ref': reference(skill),
     name,
     version,
     description,
@@ -83,7 +83,7 @@ function skillComponent(skill: SbomSkill) {
       .toSorted(([a], [b]) => compareText(a, b))
       .map(([path, { sha256, executable }]) => ({
         type: 'file',
-        'bom-ref': reference(`${name}/${path}`, isPlugin),
+        'bom-ref': `${reference(skill)}/${path}`,
         name: path,
         hashes: [{ alg: 'SHA-256', content: sha256 }],
         properties: executable === true ? [{ name: 'skillwright:executable', value: 'true' }] : undefined,
@@ -95,7 +95,7 @@ function isRunnable(files: Readonly<Record<string, LockedFile>>): boolean {
   return Object.entries(files).some(([path, { executable }]) => executable === true || path.startsWith('scripts/'));
 }
 
-function reference(name: string, isPlugin = false): string {
+function reference({ name, isPlugin = false }: Pick<SbomSkill, 'name' | 'isPlugin'>): string {
   return `${isPlugin ? 'plugin' : 'skill'}:${name}`;
 }
 
@@ -195,57 +195,45 @@ export interface SbomOfRootOptions {
 
 /** Refuses if a skill cannot be read, because the list would be incomplete. */
 export function sbomOfRoot(settings: PackSettings, options: SbomOfRootOptions = {}): SbomOfRoot | PackRefusal {
-  return orRefusal(() => listRoot(settings, options));
+  return orRefusal(() => listRoots(settings, options));
 }
 
-/** The skills of the root and the Agent Plugins of the root beside it. */
-function listRoot(settings: PackSettings, { names = [], now = new Date() }: SbomOfRootOptions): SbomOfRoot {
-  const plugins = pluginSettings(settings);
-  const locked = new Set(
-    plugins.root !== settings.root && hasLock(plugins.root) ? requireLock(plugins.root).skills.keys() : [],
-  );
-  const others = names.filter((name) => !locked.has(name));
-  const isAll = names.length === 0;
-  // Without any lock, the root of skills says what is missing.
-  const withSkills = isAll ? locked.size === 0 || hasLock(settings.root) : others.length > 0;
-  const withPlugins = locked.size > 0 && (isAll || others.length < names.length);
-  const parts = [
-    ...(withSkills ? [skillsOfRoot(settings, others)] : []),
-    ...(withPlugins
-      ? [
-          skillsOfRoot(
-            plugins,
-            names.filter((name) => locked.has(name)),
-          ),
-        ]
-      : []),
-  ];
-  const skills = parts.flatMap((part) => part.skills).toSorted((a, b) => compareText(a.name, b.name));
-  const notes = parts.flatMap((part) => part.notes);
-  return { type: 'sbom', sbom: makeSbom(skills, { now }), names: skills.map(({ name }) => name), notes };
-}
-
-function hasLock(root: string): boolean {
-  return isPresent(path.join(root, 'skills.lock.json'));
-}
-
-function skillsOfRoot(
-  settings: PackSettings,
-  names: readonly string[],
-): { skills: readonly SbomSkill[]; notes: readonly string[] } {
-  const { root } = settings;
-  const groups = lockedGroups(requireLock(root), names, root);
+function listRoots(settings: PackSettings, { names = [], now = new Date() }: SbomOfRootOptions): SbomOfRoot {
   const buffer = presentBuffer();
   const notes: string[] = [];
-  const locks = groups.flatMap((group) => group.skills).toSorted((a, b) => compareText(a.name, b.name));
-  const skills = locks.map((locked) => {
-    const place = path.join(root, locked.name);
-    const tree = accepted(presentFiles(place, { buffer, withoutLooks: true, locked: locked.files }));
-    if (tree.digest !== locked.digest)
-      notes.push(`${quoted(locked.name)} was edited: the list describes the edited files`);
-    return sbomSkill(locked, tree, settings);
+  const roots = installedRoots(settings).map((one) => ({ ...one, lock: requireLock(one.root) }));
+  const skills = roots.flatMap((one, at) => {
+    const { root, lock } = one;
+    // A name that no root has is refused by the last one.
+    const isElsewhere = (name: string): boolean => roots.some((other) => other !== one && other.lock.skills.has(name));
+    const own = names.filter((name) => lock.skills.has(name) || (at === roots.length - 1 && !isElsewhere(name)));
+    if (names.length > 0 && own.length === 0) return [];
+    const locks = lockedGroups(lock, own, root)
+      .flatMap((group) => group.skills)
+      .toSorted((a, b) => compareText(a.name, b.name));
+    return locks.map((locked) => {
+      const place = path.join(root, locked.name);
+      const tree = accepted(presentFiles(place, { buffer, withoutLooks: true, locked: locked.files }));
+      if (tree.digest !== locked.digest)
+        notes.push(`${quoted(locked.name)} was edited: the list describes the edited files`);
+      return sbomSkill(locked, tree, one);
+    });
   });
-  return { skills, notes };
+  return {
+    type: 'sbom',
+    sbom: makeSbom(skills, { now }),
+    names: skills.map(({ name }) => name).sort(compareText),
+    notes,
+  };
+}
+
+/** The root, and the one of Agent Plugins beside it if any is installed. Without skills it is the only one. */
+function installedRoots(settings: PackSettings): readonly PackSettings[] {
+  if (settings.pluginRoot === undefined) return [settings];
+  const plugins = pluginSettings(settings);
+  const hasLock = ({ root }: PackSettings): boolean => isPresent(path.join(root, LOCK_FILE_NAME));
+  if (!hasLock(plugins)) return [settings];
+  return hasLock(settings) ? [settings, plugins] : [plugins];
 }
 
 interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'> {
@@ -259,9 +247,8 @@ interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'>
 /** Completes an interrupted change of the root, and writes its bill of materials to a file. Throws a refusal. */
 export async function writeSbom(options: WriteSbomOptions): Promise<SbomOfRoot & { readonly text: string }> {
   const { settings, names, file, force = false, dryRun = false } = options;
-  await completeChange(options);
-  await completeChange({ ...options, settings: pluginSettings(settings) });
-  const listing = listRoot(settings, { names });
+  for (const one of installedRoots(settings)) await completeChange({ ...options, settings: one });
+  const listing = listRoots(settings, { names });
   const text = formatSbom(listing.sbom);
   if (file !== undefined && !force) refuseExisting(file);
   if (file !== undefined && !dryRun) writeWholeText(file, text, { force });
@@ -273,25 +260,31 @@ function sbomSkill(
   { digest, files }: Pick<SbomSkill, 'digest' | 'files'>,
   settings: PackSettings,
 ): SbomSkill {
-  const place = path.join(settings.root, name);
+  const dir = path.join(settings.root, name);
   const isPlugin = settings.unit === 'plugin';
-  const plugin = isPlugin ? openPlugin(place) : undefined;
-  const head = isPlugin ? undefined : readSkillHead(place, name);
-  const about = typeof plugin === 'object' ? plugin : head;
-  const version = typeof plugin === 'object' ? plugin.version : head?.meta['version'];
   const source = readTypedSource(text, settingsForLock(settings));
   return {
     name,
-    version,
+    ...(isPlugin ? pluginFields(dir) : skillFields(dir, name)),
     digest,
     files,
-    description: about?.description,
-    license: about?.license,
     source: isRefusal(source) ? undefined : source,
     revision,
     requires,
-    isPlugin,
     // The signature does not cover changed files.
     signedBy: digest === lockedDigest ? signedBy : undefined,
   };
+}
+
+type Described = Pick<SbomSkill, 'isPlugin' | 'version' | 'description' | 'license'>;
+
+function skillFields(dir: string, name: string): Described {
+  const head = readSkillHead(dir, name);
+  return { version: head?.meta['version'], description: head?.description, license: head?.license };
+}
+
+function pluginFields(dir: string): Described {
+  const plugin = openPlugin(dir);
+  const { version, description, license } = typeof plugin === 'object' ? plugin : {};
+  return { isPlugin: true, version, description, license };
 }
