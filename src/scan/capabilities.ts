@@ -11,7 +11,7 @@ import { isDocument, isTestFile } from './passages.ts';
 import { hasOnlyLocalSockets } from './flow/marks.ts';
 import { SUBJECTS } from './patterns/capabilities.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from './patterns/running.ts';
-import { rateFinding, type Topic } from './rate.ts';
+import { rateFinding, readName, withoutName, type Topic } from './rate.ts';
 import type { RuleId } from './rules.ts';
 
 /** The files of a skill, what its instructions say, and what it is about. */
@@ -19,6 +19,8 @@ interface Skill {
   readonly scripts: readonly Script[];
   /** SKILL.md in lower case. */
   readonly instructions: string;
+  /** The same without the name of the skill: a name tells no reader what a script does. */
+  readonly spoken: string;
   readonly topic: Topic;
 }
 
@@ -60,7 +62,7 @@ export function findCapabilities(
       hits: [...hits.filter((hit) => isRun(hit, file)), ...(folded.get(file) ?? [])],
       hosts: hostsIn(file.text),
     }));
-  const skill = { scripts, instructions, topic };
+  const skill = { scripts, instructions, spoken: withoutName(instructions), topic };
   return scripts.flatMap((script) => [
     ...findTheft(script, skill),
     ...findChanges(script, skill),
@@ -147,7 +149,7 @@ function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
     ({ means, says, passage }) =>
       means === 'takes' &&
       !isOnlyNamed(passage.text, script.file.text) &&
-      !(SUBJECTS.get(says)?.named.test(skill.instructions) ?? false),
+      !(SUBJECTS.get(says)?.named.test(skill.spoken) ?? false),
   );
   if (taken.length === 0) return [];
   for (const other of linkedTo(script, skill)) {
@@ -195,7 +197,7 @@ function names({ text }: ScanFile, { path }: ScanFile): boolean {
 /** A script changes what runs by itself, who has access, or what protects the machine. */
 function findChanges(script: Script, skill: Skill): readonly ScanFinding[] {
   return script.hits
-    .filter(({ means, says }) => means === 'stays' && !(SUBJECTS.get(says)?.named.test(skill.instructions) ?? false))
+    .filter(({ means, says }) => means === 'stays' && !(SUBJECTS.get(says)?.named.test(skill.spoken) ?? false))
     .slice(0, 1)
     .map((hit) => {
       const message = `makes ${hit.says}, of which the instructions say nothing: ${hit.excerpt}`;
@@ -214,9 +216,9 @@ function findDeletions(script: Script, skill: Skill): readonly ScanFinding[] {
   return script.hits
     .filter(({ means, severity, passage: { text } }) => {
       if (means !== 'destructive-command' || (severity === 'medium' && !SEARCHES_HOME.test(text))) return false;
-      if (SEARCHES_HOME.test(text)) return !/delet|remov|clean/.test(skill.instructions);
+      if (SEARCHES_HOME.test(text)) return !/delet|remov|clean/.test(skill.spoken);
       const folder = PERSONAL.exec(text)?.[0].toLowerCase();
-      return folder !== undefined && !(/\w/.test(folder) && skill.instructions.includes(folder));
+      return folder !== undefined && !(/\w/.test(folder) && skill.spoken.includes(folder));
     })
     .slice(0, 1)
     .map((hit) => {
@@ -250,7 +252,7 @@ function findForeignCode(script: Script, skill: Skill): readonly ScanFinding[] {
 function isNamed(host: string, { instructions }: Skill): boolean {
   if (instructions.includes(host)) return true;
   const label = host.split('.').at(-2) ?? '';
-  const own = /^name: *["']?([\w-]{1,80})/m.exec(instructions)?.[1] ?? '';
+  const own = readName(instructions);
   return label.length >= MIN_LABEL && label !== own && instructions.replaceAll(own, '').includes(label);
 }
 
@@ -334,7 +336,7 @@ function findPair(
   skill: Skill,
 ): readonly ScanFinding[] {
   const { path, text } = script.file;
-  if (named?.test(skill.instructions) === true) return [];
+  if (named?.test(skill.spoken) === true) return [];
   if (isGuess === true && (FOLLOWED.test(path) || FOLLOWED_PROGRAM.test(text))) return [];
   if (rule === 'reverse-shell' && hasOnlyLocalSockets(text)) return [];
   const hit = script.hits.find(({ means }) => means === first);

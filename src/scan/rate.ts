@@ -5,7 +5,7 @@ import { isDocument, proseOrCode, type Passage } from './passages.ts';
 
 /** What a skill says that it is about. */
 export interface Topic {
-  /** The frontmatter of SKILL.md in lower case. */
+  /** The frontmatter of SKILL.md in lower case, without the name. */
   readonly text: string;
   readonly isAboutAttacks: boolean;
 }
@@ -18,7 +18,19 @@ export function readTopic(files: readonly ScanFile[]): Topic {
   const whole = files.find(isSkillFile)?.text ?? '';
   const end = whole.indexOf('\n---', 3);
   const text = whole.startsWith('---') && end !== -1 ? whole.slice(0, Math.min(end, MAX_TOPIC)).toLowerCase() : '';
-  return { text, isAboutAttacks: ABOUT_ATTACKS.test(text) };
+  const topic = withoutName(text);
+  return { text: topic, isAboutAttacks: ABOUT_ATTACKS.test(topic) };
+}
+
+const NAME = /^name: *["']?([\w-]{1,80}).*$/m;
+
+export const readName = (instructions: string): string => NAME.exec(instructions)?.[1] ?? '';
+
+/** A name says nothing of what a skill does. Where it is one word, the same word elsewhere may say it. */
+export function withoutName(instructions: string): string {
+  const own = readName(instructions);
+  const rest = instructions.replace(NAME, '');
+  return own.includes('-') ? rest.replaceAll(own, ' ') : rest;
 }
 
 function isSkillFile({ path }: ScanFile): boolean {
