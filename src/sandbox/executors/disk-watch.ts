@@ -100,19 +100,21 @@ function freeSpace([folder = '/']: readonly string[]): Free {
   return { bytes: bfree * bsize, files: ffree };
 }
 
-/** Without isolation a program can remove the folders themselves. */
+/** Without isolation a program can remove, replace or close the folders themselves. */
 function presentAncestor(folder: string): string {
   const above = path.dirname(folder);
-  return above === folder || statSync(folder, { throwIfNoEntry: false }) !== undefined
-    ? folder
-    : presentAncestor(above);
+  return above === folder || findDevice(folder) !== undefined ? folder : presentAncestor(above);
+}
+
+function findDevice(folder: string): number | undefined {
+  return quietly(() => statSync(folder).dev);
 }
 
 /** Disk blocks used by the folders. Sparse files count by their blocks, further hard links count nothing. */
 function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'diskBytes' | 'files'>, isLast: boolean): DiskUse {
   // As bytes, because names need not be UTF-8.
   const waiting = folders.map((folder) => Buffer.from(folder));
-  const devices = new Set(folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.dev));
+  const devices = new Set(folders.map(findDevice));
   const linked = new Set<number>();
   let bytes = 0;
   let files = 0;
@@ -173,7 +175,7 @@ function attempt<T>(file: Buffer, look: (file: Buffer) => T): T | 'uncountable' 
 }
 
 function unnamedBytes(pids: readonly number[], folders: readonly string[]): number {
-  const devices = new Set(folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.dev));
+  const devices = new Set(folders.map(findDevice));
   const seen = new Set<number>();
   let bytes = 0;
   let looked = 0;

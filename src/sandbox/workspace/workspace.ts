@@ -237,6 +237,11 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
   const refuseClosed = (): void => {
     if (closing !== undefined) throw invalid(root, 'is a closed workspace', 'open it again by its key');
   };
+  /** Without isolation an earlier program can have removed them. */
+  const restoreFolders = (): void => {
+    refuseClosed();
+    makeWorkspaceFolders(root, identity);
+  };
   let isNoted = false;
   const changed = (change: (before: WorkspaceMetadata) => WorkspaceMetadata): WorkspaceMetadata => {
     refuseClosed();
@@ -312,7 +317,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
     isCurrent: (skill, digest, signal) => snapshots.isCurrent(skill, digest, signal),
     tidy,
     newRunFolder() {
-      refuseClosed();
+      restoreFolders();
       for (let attempt = 0; attempt < MAX_RUNS; attempt += 1) {
         runs += 1;
         const name = `run-${String(runs)}`;
@@ -322,7 +327,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached }: Parts, rea
       throw invalid(root, `already has ${String(MAX_RUNS)} runs`, 'close the workspace and open it again');
     },
     homeOf(skill) {
-      refuseClosed();
+      restoreFolders();
       // Two sources may have a skill of the same name.
       return makeHome(root, skill === undefined ? 'none' : homeName(skill), identity);
     },

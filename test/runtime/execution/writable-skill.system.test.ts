@@ -133,12 +133,19 @@ describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) =
 
   test('a program that removes the folders of its workspace does not end the session', async () => {
     const session = await open(executor);
-    const removes = 'cd "$WORKSPACE_DIR"; rm -rf work/* out/*; rm -rf work out; sleep 1; echo removed';
+    const removes = 'cd "$WORKSPACE_DIR"; rm -rf work/* out/*; rm -rf work out runs home; sleep 1; echo removed';
     const { stdout } = await run(session, { type: 'run_command', skill: 'writer', command: removes });
     const writes =
       'echo hi >"$OUTPUT_DIR/a.txt"; echo hi >"$WORK_DIR/a.txt"; cat "$OUTPUT_DIR/a.txt" "$WORK_DIR/a.txt"';
     const next = await run(session, { type: 'run_command', skill: 'writer', command: writes });
     expect([stdout, next.stdout, next.stderr]).toEqual(['removed\n', 'hi\nhi\n', '']);
+  });
+
+  test('a program that puts a file where a folder of its workspace was still has its result', async () => {
+    const session = await open(executor);
+    const replaces = 'cd "$WORKSPACE_DIR"; (rm -rf home out; touch home out) 2>/dev/null; echo replaced';
+    const { stdout } = await run(session, { type: 'run_command', skill: 'writer', command: replaces });
+    expect(stdout).toBe('replaced\n');
   });
 
   test('has an editor that is one word', async () => {
