@@ -12,6 +12,8 @@ export interface Flag {
   /** Placeholder of the value in the help. */
   readonly value?: string;
   readonly choices?: readonly string[];
+  /** What shells offer for the value: these words, or what `completion --names KIND` prints. Other values are allowed. */
+  readonly offers?: readonly string[] | NameKind;
   /** The value is a file or a folder: it must not be empty, and shells complete it. */
   readonly path?: boolean;
   /** The value where none follows. */
@@ -24,6 +26,10 @@ export interface Flag {
   readonly hidden?: boolean;
   readonly about: string;
 }
+
+/** Kinds of names that `completion` looks up on this machine. */
+export const NAME_KINDS = ['skills', 'sources', 'agents', 'runs'] as const;
+export type NameKind = (typeof NAME_KINDS)[number];
 
 export type Flags = Readonly<Record<string, Flag>>;
 
@@ -62,7 +68,10 @@ export function shownFlags(flags: Flags): readonly (readonly [name: string, flag
 export const SETTING_FLAGS = {
   root: option('DIR', 'search DIR for skills before all other roots; may be repeated', { multiple: true }),
   'only-root': toggle('search only the folders given with --root', { rare: true }),
-  source: option('NAME', 'use only skills of this source (project, user, builtin, ...)', { rare: true }),
+  source: option('NAME', 'use only skills of this source (project, user, builtin, ...)', {
+    rare: true,
+    offers: 'sources',
+  }),
   cwd: option('DIR', 'run as if started in DIR', { short: 'C' }),
   config: option('FILE', 'read FILE instead of .agent/config.json of the project', { rare: true }),
   set: option(

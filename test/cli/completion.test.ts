@@ -50,6 +50,13 @@ describe('completion in bash', () => {
     expect(await complete('completion', 'z')).toEqual(['zsh']);
     expect(await complete('exec', 'text')).toEqual(['text-diff']);
     expect(await complete('exec', 'text-diff', 'scr')).toEqual(['scripts/diff.mjs']);
+    expect(await complete('install', '--agent', 'claude')).toEqual(['claude-code']);
+    expect(await complete('run', '--model', 'anth')).toEqual(['anthropic/']);
+    expect(await complete('list', '--source', 'bui')).toEqual(['builtin']);
+    expect(await complete('runs', 'sh')).toEqual(['show']);
+    expect(await complete('runs', 'show', 'la')).toEqual(['last']);
+    expect(await complete('chat', '--resume', 'la')).toEqual(['last']);
+    expect(await complete('keys', '')).toEqual(['list', 'new', 'add', 'remove']);
   });
 });
 

@@ -12,9 +12,13 @@ const BUDGET_FLAG = option(
   { multiple: true },
 );
 
+/** What shells offer for a model; the part after a slash is the vendor's. */
+const MODEL_WORDS = ['auto', 'rules', 'ollama', 'lmstudio', 'anthropic/', 'openai/', 'google/', 'openai-compatible/'];
+
 export const MODEL_FLAG = option(
   'NAME',
   'use this model: rules, ollama, anthropic/claude-sonnet-5-5, scripted:FILE, ... (default: auto, the first of configuration, keys, local servers, rules)',
+  { offers: MODEL_WORDS },
 );
 
 const INSTRUCTIONS_FLAG = toggle('do not show the AGENTS.md of the project to the model');
@@ -32,7 +36,7 @@ export const AGENT_FLAGS = {
     choices: ['tools', 'actions'],
   }),
   ...VOCABULARY_FLAG,
-  skill: list('NAME', 'load this skill first'),
+  skill: list('NAME', 'load this skill first', { offers: 'skills' }),
   model: MODEL_FLAG,
   budget: BUDGET_FLAG,
   in: option('FILE', 'copy FILE to inputs/NAME of the workspace; may be repeated', { multiple: true }),

@@ -25,7 +25,7 @@ import { modelExecution } from './programs.ts';
 
 const flags = {
   ...VOCABULARY_FLAG,
-  skill: list('NAME', 'load this skill first', { formerly: 'load' }),
+  skill: list('NAME', 'load this skill first', { formerly: 'load', offers: 'skills' }),
   executor: option(
     'NAME',
     'run programs with this executor; none offers no tool that runs programs (default: none; auto with --vocabulary trpc)',

@@ -33,6 +33,7 @@ type EarlierChat = ReturnType<typeof findChat>;
 const flags = {
   resume: option('ID', 'continue the chat of this run, or the last one; without ID, choose from a list', {
     bare: 'list',
+    offers: 'runs',
   }),
   again: toggle('with --resume: continue a chat that was already continued'),
   ...AGENT_FLAGS,

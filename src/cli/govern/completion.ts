@@ -1,14 +1,33 @@
-import { GLOBAL_FLAGS, defineCommand, option, shownFlags, toggle, type Flag, type Flags } from '../command.ts';
+import { listRuns } from '#journal';
+import { openAgentFolders } from '#packs';
+import {
+  GLOBAL_FLAGS,
+  NAME_KINDS,
+  defineCommand,
+  option,
+  shownFlags,
+  type Flag,
+  type Flags,
+  type GlobalInvocation,
+  type NameKind,
+} from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { listScripts } from '../agent/list-scripts.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { resolveRunsDirectory } from '../runs/runs-directory.ts';
 
 export const command = defineCommand({
   usage: 'completion bash|zsh|fish',
-  details: 'Prints a script that completes commands, flags, their values and skill names.',
+  details:
+    'Prints a script that completes commands, flags, their values and the names of skills, scripts, sources, agents and runs.',
   flags: {
-    names: toggle('print the names of all skills, one per line; the scripts call this'),
-    scripts: option('SKILL', 'print the scripts of a skill, one per line; the scripts call this'),
+    names: option('KIND', 'print all names of this kind, one per line; the scripts call this (default: skills)', {
+      choices: NAME_KINDS,
+      bare: 'skills',
+    }),
+    scripts: option('SKILL', 'print the scripts of a skill, one per line; the scripts call this', {
+      offers: 'skills',
+    }),
   },
   examples: [
     ['source <(skillwright completion bash)', 'add to ~/.bashrc'],
@@ -18,10 +37,9 @@ export const command = defineCommand({
   positionals: [0, 1],
   async run(invocation) {
     const { flags, positionals, terminal, commands: all } = invocation;
-    if (flags.names === true) {
-      const { index } = await openRuntime(invocation);
+    if (flags.names !== undefined) {
       // Names with shell syntax are not offered.
-      for (const { name } of index.skills) if (/^[\p{L}\p{N}_-]+$/u.test(name)) terminal.out(name);
+      for (const name of await NAMES[flags.names](invocation)) if (/^[\p{L}\p{N}_.-]+$/u.test(name)) terminal.out(name);
       return EXIT.done;
     }
     if (flags.scripts !== undefined) {
@@ -41,7 +59,8 @@ export const command = defineCommand({
           aliases,
           summary,
           flags: { ...loaded.command.flags, ...GLOBAL_FLAGS },
-          takesSkill: name === 'exec' || (/NAME/.test(loaded.command.usage) && name !== 'new'),
+          words: listWords(loaded.command.usage),
+          takes: listTaken(name, loaded.command.usage),
         };
       }),
     );
@@ -49,6 +68,25 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+const NAMES: Readonly<Record<NameKind, (invocation: GlobalInvocation) => Promise<readonly string[]>>> = {
+  skills: async (invocation) => (await openRuntime(invocation)).index.skills.map(({ name }) => name),
+  sources: async (invocation) => [...new Set((await openRuntime(invocation)).index.skills.map(({ source }) => source))],
+  agents: async ({ surroundings }) => ['all', ...openAgentFolders(surroundings).known],
+  runs: async (invocation) => ['last', ...listRuns(await resolveRunsDirectory(invocation)).map(({ id }) => id)],
+};
+
+/** The words that a usage such as `runs list|show [ID]` or `keys [list] | keys new NAME` allows after the command. */
+function listWords(usage: string): readonly string[] {
+  const first = usage.split(' | ').flatMap((line) => (line.split(' ')[1] ?? '').split('|'));
+  return first.map((word) => word.replaceAll(/[[\]]/g, '')).filter((word) => /^[a-z]+$/.test(word));
+}
+
+/** What names a command takes as its first words, or after a subcommand. */
+function listTaken(name: string, usage: string): NameKind | undefined {
+  if (name === 'runs') return 'runs';
+  return name === 'exec' || (name !== 'new' && /^\w+ \[?(?:[A-Z]+\|)?NAME/.test(usage)) ? 'skills' : undefined;
+}
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -58,10 +96,12 @@ interface CompletedCommand {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly flags: Flags;
-  readonly takesSkill: boolean;
+  /** Its subcommands. */
+  readonly words: readonly string[];
+  readonly takes: NameKind | undefined;
 }
 
-/** The completion script of a shell. It gets skill names from `completion --names` when the user completes one. */
+/** The completion script of a shell. It gets names from `completion --names` when the user completes one. */
 function completionScript(shell: Shell, commands: readonly CompletedCommand[]): string {
   switch (shell) {
     case 'bash':
@@ -73,8 +113,7 @@ function completionScript(shell: Shell, commands: readonly CompletedCommand[]): 
   }
 }
 
-/** The value is the name of a skill. */
-const takesSkillName = (flag: string): boolean => flag === 'skill' || flag === 'scripts';
+const namesOf = (kind: NameKind): string => `$(skillwright completion --names ${kind} 2>/dev/null)`;
 const listNames = (command: CompletedCommand): readonly string[] => [command.name, ...command.aliases];
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagNames = (flags: Flags): string =>
@@ -82,23 +121,27 @@ const flagNames = (flags: Flags): string =>
     .map(([name]) => `--${name}`)
     .join(' ');
 
+/** The words that a flag offers, as shell text between double quotes. Undefined: none. */
+function offeredBy({ choices, offers }: Flag): string | undefined {
+  const known = choices ?? offers;
+  if (known === undefined) return undefined;
+  return typeof known === 'string' ? namesOf(known) : known.join(' ');
+}
+
 function bash(commands: readonly CompletedCommand[]): string {
   const values = commands.flatMap((command) =>
     shownFlags(command.flags)
-      .filter(([name, { path, choices }]) => path === true || choices !== undefined || takesSkillName(name))
-      .map(([name, { choices }]) => {
+      .filter(([, flag]) => flag.path === true || offeredBy(flag) !== undefined)
+      .map(([name, flag]) => {
         const pattern = listNames(command)
           .map((word) => `${word}:--${name}`)
           .join('|');
-        const words = takesSkillName(name)
-          ? '-W "$(skillwright completion --names 2>/dev/null)"'
-          : choices === undefined
-            ? '-f'
-            : `-W ${quote(choices.join(' '))}`;
-        return `    ${pattern}) COMPREPLY=($(compgen ${words} -- "$word")); return ;;`;
+        const offered = offeredBy(flag);
+        return `    ${pattern}) COMPREPLY=($(compgen ${offered === undefined ? '-f' : `-W "${offered}"`} -- "$word")); return ;;`;
       }),
   );
-  const skillCommands = commands.filter(({ takesSkill }) => takesSkill).flatMap(listNames);
+  const taking = commands.filter(({ takes, words }) => takes !== undefined && words.length === 0);
+  const withWords = commands.filter(({ words }) => words.length > 0);
   return `# bash completion for skillwright
 _skillwright() {
   local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command= i
@@ -125,9 +168,20 @@ ${commands.map((command) => `      ${listNames(command).join('|')}) COMPREPLY=($
     COMPREPLY=($(compgen -W "$(skillwright completion --scripts "$previous" 2>/dev/null)" -- "$word") $(compgen -f -- "$word"))
     return
   fi
-  case $command in
-    ${skillCommands.join('|')}) COMPREPLY=($(compgen -W "$(skillwright completion --names 2>/dev/null)" -- "$word") $(compgen -d -- "$word")) ;;
-    completion) COMPREPLY=($(compgen -W ${quote(SHELLS.join(' '))} -- "$word")) ;;
+  case $command:$previous in
+${withWords
+  .map(
+    (command) =>
+      `    ${listNames(command)
+        .map((name) => `${name}:${name}`)
+        .join('|')}) COMPREPLY=($(compgen -W ${quote(command.words.join(' '))} -- "$word")) ;;`,
+  )
+  .join('\n')}
+    runs:*) COMPREPLY=($(compgen -W "${namesOf('runs')}" -- "$word")) ;;
+    ${taking
+      .flatMap(listNames)
+      .map((name) => `${name}:*`)
+      .join('|')}) COMPREPLY=($(compgen -W "${namesOf('skills')}" -- "$word") $(compgen -d -- "$word")) ;;
   esac
 }
 complete -o filenames -F _skillwright skillwright`;
@@ -149,12 +203,12 @@ ${commands
     (command) => `    ${listNames(command).join('|')})
       _arguments ${shownFlags(command.flags)
         .map(([name, flag]) => quote(zshFlag(name, flag)))
-        .join(' ')} ${quote(zshWords(command))} ;;`,
+        .join(' ')} ${zshWords(command).map(quote).join(' ')} ;;`,
   )
   .join('\n')}
   esac
 }
-_skillwright_names() { compadd -- \${(f)"$(skillwright completion --names 2>/dev/null)"}; _files -/ }
+${NAME_KINDS.map((kind) => `_skillwright_${kind}() { compadd -- \${(f)"${namesOf(kind)}"}${kind === 'skills' ? '; _files -/' : ''} }`).join('\n')}
 compdef _skillwright skillwright`;
 }
 
@@ -162,19 +216,19 @@ function zshFlag(name: string, flag: Flag): string {
   const about = flag.about.replaceAll(/[[\]:]/g, ' ');
   const repeat = flag.multiple === true ? '*' : '';
   if (flag.type === 'boolean') return `--${name}[${about}]`;
-  const action = takesSkillName(name)
-    ? '_skillwright_names'
-    : flag.path === true
-      ? '_files'
-      : flag.choices === undefined
-        ? ' '
-        : `(${flag.choices.join(' ')})`;
-  return `${repeat}--${name}=[${about}]:${flag.value ?? 'value'}:${action}`;
+  return `${repeat}--${name}=[${about}]:${flag.value ?? 'value'}:${zshAction(flag)}`;
 }
 
-function zshWords({ name, takesSkill }: CompletedCommand): string {
-  if (name === 'completion') return `1:shell:(${SHELLS.join(' ')})`;
-  return takesSkill ? '*:skill:_skillwright_names' : '*: :';
+function zshAction({ path, choices, offers }: Flag): string {
+  if (path === true) return '_files';
+  const known = choices ?? offers;
+  if (known === undefined) return ' ';
+  return typeof known === 'string' ? `_skillwright_${known}` : `(${known.join(' ')})`;
+}
+
+function zshWords({ words, takes }: CompletedCommand): readonly string[] {
+  const names = takes === undefined ? '*: :' : `*:name:_skillwright_${takes}`;
+  return words.length === 0 ? [names] : [`1:subcommand:(${words.join(' ')})`, names];
 }
 
 function fish(commands: readonly CompletedCommand[]): string {
@@ -185,22 +239,22 @@ function fish(commands: readonly CompletedCommand[]): string {
     );
     const when = quote(`__fish_seen_subcommand_from ${listNames(command).join(' ')}`);
     for (const [name, flag] of shownFlags(command.flags)) {
-      const value =
-        flag.type === 'boolean'
-          ? ''
-          : flag.path === true
-            ? ' -r -F'
-            : takesSkillName(name)
-              ? " -x -a '(skillwright completion --names 2>/dev/null)'"
-              : flag.choices === undefined
-                ? ' -x'
-                : ` -x -a ${quote(flag.choices.join(' '))}`;
       const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
-      lines.push(`complete -c skillwright -n ${when} -l ${name}${short}${value} -d ${quote(flag.about)}`);
+      lines.push(`complete -c skillwright -n ${when} -l ${name}${short}${fishValue(flag)} -d ${quote(flag.about)}`);
     }
-    if (command.takesSkill)
-      lines.push(`complete -c skillwright -n ${when} -a '(skillwright completion --names 2>/dev/null)'`);
-    if (command.name === 'completion') lines.push(`complete -c skillwright -n ${when} -a ${quote(SHELLS.join(' '))}`);
+    if (command.words.length > 0) lines.push(`complete -c skillwright -n ${when} -a ${quote(command.words.join(' '))}`);
+    if (command.takes !== undefined)
+      lines.push(
+        `complete -c skillwright -n ${when} -a '(skillwright completion --names ${command.takes} 2>/dev/null)'`,
+      );
   }
   return lines.join('\n');
+}
+
+function fishValue({ type, path, choices, offers }: Flag): string {
+  if (type === 'boolean') return '';
+  if (path === true) return ' -r -F';
+  const known = choices ?? offers;
+  if (known === undefined) return ' -x';
+  return ` -x -a ${quote(typeof known === 'string' ? `(skillwright completion --names ${known} 2>/dev/null)` : known.join(' '))}`;
 }

@@ -9,7 +9,7 @@ import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  skill: list('NAME', 'decide as if this skill were active', { formerly: 'load' }),
+  skill: list('NAME', 'decide as if this skill were active', { formerly: 'load', offers: 'skills' }),
   executor: option('NAME', 'decide about programs as if they ran with this executor (default: one that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
   }),

@@ -14,6 +14,7 @@ const ALL_AGENTS = 'all';
 export const AGENT_FLAG = {
   agent: list('ID', `for this agent, e.g. claude-code, codex or cursor, or all detected ones: ${ALL_AGENTS}`, {
     short: 'a',
+    offers: 'agents',
   }),
 } as const satisfies Flags;
 

@@ -6,7 +6,6 @@ import {
   listRuns,
   pruneRuns,
   readRun,
-  runsDirectory,
   verifyChain,
   verifyRun,
   type ChainKeys,
@@ -29,7 +28,7 @@ import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
-import { configFor } from '../surroundings.ts';
+import { resolveRunsDirectory } from './runs-directory.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { eventIndex } from './event-index.ts';
@@ -306,11 +305,6 @@ async function replay(invocation: RunsInvocation): Promise<number> {
 const REPLAY_EXITS = { same: EXIT.done, different: EXIT.failed, impossible: EXIT.impossible } as const;
 
 /** The folder of recorded runs, from the configuration. */
-async function resolveRunsDirectory(invocation: RunsInvocation): Promise<string> {
-  const { config } = await configFor(invocation);
-  return runsDirectory(invocation.surroundings.cwd, config.runs?.directory);
-}
-
 /** The folder of the named run. A name with a slash is a path. */
 async function resolveRunFolder(invocation: RunsInvocation): Promise<string> {
   const [word = '', name] = invocation.positionals;

@@ -16,7 +16,7 @@ export const command = defineCommand({
   ].join('\n'),
   flags: {
     agent: list('ID', 'agents to explain (default: those in use here)', { choices: AGENT_IDS }),
-    skill: option('NAME', 'explain one skill'),
+    skill: option('NAME', 'explain one skill', { offers: 'skills' }),
     window: option(
       'TOKENS',
       "context window of the agent's model, on which the budgets of claude-code and codex depend",

@@ -170,6 +170,8 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
 
 /** The agents of a project and of the user, by id. Nothing is read before the first call. */
 interface AgentFolders {
+  /** Every agent of the table. */
+  readonly known: readonly string[];
   /** Agents in use here. */
   readonly used: () => ReadonlySet<string>;
   /** Agents that see the skill in a folder. */
@@ -184,6 +186,7 @@ export function openAgentFolders(surroundings: Surroundings, root?: string): Age
     root === undefined ? agentBases(surroundings) : [findAgentBase(root, surroundings)];
   let view: ReturnType<typeof readAgentFolders> | undefined;
   return {
+    known: AGENTS.map(({ id }) => id),
     used: () => new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id)),
     seeing(dir) {
       const { byFolder, byTarget, realSkillPath, copiesOf } = (view ??= readAgentFolders(bases()));
