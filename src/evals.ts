@@ -6,8 +6,8 @@
 export type { CaseLocation as CasePlace, EvalCase, Expectations } from './evals/cases/case.ts';
 export { compareReports, isRegression } from './evals/report/compare-reports.ts';
 export type { ReportComparison } from './evals/report/compare-reports.ts';
-export { exitOf, verdictOf } from './evals/report/report.ts';
-export type { EvalVerdict } from './evals/report/report.ts';
+export { exitOf, verdictOf } from './evals/report/verdict.ts';
+export type { EvalVerdict } from './evals/report/verdict.ts';
 export type { Thresholds } from './evals/report/thresholds.ts';
 export type {
   Arm,

@@ -5,7 +5,7 @@ import { strToU8, zipSync } from 'fflate';
 import { describe, expect } from 'vitest';
 
 import { verifyRun } from '../src/journal/verify.ts';
-import { exitOf } from '../src/evals/report/report.ts';
+import { exitOf } from '../src/evals/report/verdict.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../src/core/approval.ts';
 import { readCases } from '../src/evals/cases/read-cases.ts';
 import { evaluate } from '../src/evals/evaluate.ts';

@@ -118,7 +118,7 @@ describe('action.yml', () => {
       else expect({ name, shell, hasText: run?.includes('${{') }).toEqual({ name, shell: 'bash', hasText: false });
       for (const text of Object.values(env))
         expect(text).toMatch(
-          /^\$\{\{ (?:inputs\.\w+|steps\.\w+\.outcome|github\.event\.pull_request\.(?:base|head)\.sha) \}\}$/,
+          /^\$\{\{ (?:inputs\.\w+|steps\.\w+\.(?:outcome|outputs\.offline)|github\.event\.pull_request\.(?:base|head)\.sha) \}\}$/,
         );
     }
     const known = new Set(Object.keys(action.inputs));
@@ -139,7 +139,7 @@ describe('action.yml', () => {
     }
     const pack = readFileSync(path.join(work, 'skillwright-results/skills.zip'));
     expect(outputs()).toBe(
-      `sarif=skillwright-results/scan.sarif\npage=skillwright-results/evaluation.html\npack=skillwright-results/skills.zip\nsha256=${createHash('sha256').update(pack).digest('hex')}\n`,
+      `sarif=skillwright-results/scan.sarif\noffline=true\npage=skillwright-results/evaluation.html\npack=skillwright-results/skills.zip\nsha256=${createHash('sha256').update(pack).digest('hex')}\n`,
     );
     expect(JSON.parse(readFileSync(path.join(work, 'skillwright-results/scan.sarif'), 'utf8'))).toMatchObject({
       version: '2.1.0',
@@ -155,8 +155,8 @@ describe('action.yml', () => {
     const model = { model: 'anthropic/claude-sonnet-5-5' };
     expect((await run('evaluate', { ...model, evaluate: 'true' })).status).toBe(4);
     const { status, out } = await run('evaluate', model);
-    expect([status, out]).toEqual([0, expect.stringContaining('::notice::the model is not available')]);
-    expect(summary()).toContain('### Evaluation: INCOMPLETE: 1 passed, 1 skipped');
+    expect([status, out]).toEqual([0, expect.stringContaining('::notice::there is no model')]);
+    expect(summary()).toContain('### Evaluation: valid, passed: 1 passed, 1 left out');
     const unrecorded = checkout({
       ...TABLES,
       'skills/tables/evals/cases.yaml':

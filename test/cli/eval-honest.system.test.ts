@@ -124,26 +124,42 @@ describe('generated cases', () => {
     expect([unfilled.status, unfilled.err]).toEqual([5, expect.stringContaining('placeholder text: "REPLACE ME')]);
   });
 
-  test('that were mostly skipped are incomplete, which --strict makes invalid', async () => {
-    const root = scratch();
-    const mock = { turns: [{ text: 'yes' }] };
-    writeFiles(root, {
-      'maps/SKILL.md': skillText('maps', 'Draws maps of towns. Use it to draw maps.'),
-      'maps/evals/cases.yaml': JSON.stringify({
-        cases: [
-          { id: 'a', input: 'x', expect: { output: { contains: 'yes' } }, mock },
-          { id: 'b', input: 'x', expect: { rubric: ['it is a good map'] }, mock },
-        ],
-      }),
-    });
-    const env = { HOME: path.join(root, 'home') };
-    const run = (...words: readonly string[]) => runCli(root, ['eval', 'maps', '--executor', 'none', ...words], env);
-    const { status, out } = await run();
-    expect([status, out]).toEqual([
-      0,
-      expect.stringContaining('pass rate  100 % (21 to 100 %), of 1 verdict, 1 result skipped'),
-    ]);
-    expect(out).toContain('incomplete 1 of 2 results were skipped');
-    expect((await run('--strict')).status).toBe(5);
-  });
+  verifies(
+    ['EVAL-4', 'EVAL-14'],
+    'that were mostly skipped are incomplete, unless only those are asked for that need no model',
+    async () => {
+      const root = scratch();
+      const mock = { turns: [{ text: 'yes' }] };
+      writeFiles(root, {
+        'maps/SKILL.md': skillText('maps', 'Draws maps of towns. Use it to draw maps.'),
+        'maps/evals/cases.yaml': JSON.stringify({
+          cases: [
+            { id: 'a', input: 'x', expect: { output: { contains: 'yes' } }, mock },
+            { id: 'b', input: 'x', expect: { rubric: ['it is a good map'] }, mock },
+          ],
+        }),
+      });
+      const env = { HOME: path.join(root, 'home') };
+      const run = (...words: readonly string[]) => runCli(root, ['eval', 'maps', '--executor', 'none', ...words], env);
+      const { status, out, err } = await run('--report', 'junit=r.xml');
+      expect(readFileSync(path.join(root, 'r.xml'), 'utf8')).toMatch(
+        /name="verdict"[^>]*>\s*<error [^>]*type="incomplete"/,
+      );
+      expect(err).toContain('incomplete: 1 of 2 results were skipped');
+      expect([status, out]).toEqual([
+        5,
+        expect.stringContaining('pass rate  100 % (21 to 100 %), of 1 verdict, 1 result skipped'),
+      ]);
+      expect(out).toContain('incomplete 1 of 2 results were skipped');
+      const offline = await run('--offline');
+      expect([offline.status, offline.out]).toEqual([
+        0,
+        expect.stringContaining('the verdict holds for 1 of 2 cases, without those of maps/evals/cases.yaml (b)'),
+      ]);
+      expect(await run('--offline', '--model', 'rules')).toMatchObject({
+        status: 2,
+        err: expect.stringContaining('--offline and --model exclude each other'),
+      });
+    },
+  );
 });

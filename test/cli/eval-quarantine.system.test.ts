@@ -96,7 +96,7 @@ describe('a flaky case', () => {
     await run();
     expect(report().verdict).toMatchObject({
       validity: 'incomplete',
-      reasons: ['incomplete: 6 of 12 results were skipped or are in quarantine'],
+      reasons: ['6 of 12 results were skipped or are in quarantine'],
     });
   });
 });

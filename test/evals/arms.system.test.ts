@@ -5,9 +5,8 @@ import { describe, expect, test } from 'vitest';
 
 import { evaluate } from '../../src/evals/evaluate.ts';
 import { storedRuns } from '../../src/evals/project/stored.ts';
-import { verdictOf } from '../../src/evals/report/report.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
-import { findVerdict } from '../../src/evals/report/verdict.ts';
+import { findVerdict, verdictOf } from '../../src/evals/report/verdict.ts';
 import { scratch } from '../skills/registry/support.ts';
 import {
   answering,

@@ -5,8 +5,7 @@ import type { ModelRequest } from '../../src/core/model.ts';
 import type { EvalCase } from '../../src/evals/cases/case.ts';
 import { evaluate } from '../../src/evals/evaluate.ts';
 import { jsonReport, readReport } from '../../src/evals/report/json.ts';
-import { verdictOf } from '../../src/evals/report/report.ts';
-import { findVerdict } from '../../src/evals/report/verdict.ts';
+import { findVerdict, verdictOf } from '../../src/evals/report/verdict.ts';
 import { answerOf } from '../agent/support.ts';
 import {
   comparison,

@@ -9,6 +9,15 @@ import {
   type Rate,
   type TriggerReport,
 } from '../../src/evals/report/result.ts';
+import type { Look } from '../../src/evals/report/terminal.ts';
+import { wrapWords } from '../../src/cli/terminal/wrap.ts';
+
+/** As the command shows an answer at a terminal of this width, or to a pipe. */
+export function lookAt(width = Number.POSITIVE_INFINITY): Look {
+  const wrap = (text: string, indent: number): string =>
+    Number.isFinite(width) ? wrapWords(text, { width, indent }) : text;
+  return { width, wrap, style: (_style, text) => text };
+}
 
 export function rate(count: number, of: number, low = 0, high = 1): Rate {
   return { count, of, low, high };

@@ -272,7 +272,7 @@ describe('an evaluation is not fooled by', () => {
     ]);
     expect([verdictTitle(some), findVerdict(some).reasons]).toEqual([
       'INCOMPLETE: 8 passed, 4 skipped',
-      ['incomplete: 4 of 12 results have checks that did not run: no judge model is configured (pass --judge)'],
+      ['4 of 12 results have checks that did not run: no judge model is configured (pass --judge)'],
     ]);
   });
 
@@ -293,7 +293,7 @@ describe('an evaluation is not fooled by', () => {
       undefined,
     ]);
     expect(findVerdict(report).reasons).toContain(
-      `incomplete: 12 of 12 results were skipped; 12 of 12 results have checks that did not run: ${ungraded[0] ?? ''}`,
+      `12 of 12 results were skipped; 12 of 12 results have checks that did not run: ${ungraded[0] ?? ''}`,
     );
   });
 

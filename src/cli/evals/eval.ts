@@ -29,12 +29,13 @@ export const command = defineCommand({
     'tune compares descriptions of a skill: proposals are scored on the train part of its trigger cases, and the best one meets the current description on the validation part. It changes nothing without --write, and never for a difference within noise.',
     'compare shows what changed between two reports, and fails if a case broke or the pass rate of a live model fell by more than chance. trend shows the pass rate of the last cases in all stored reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
     'generate asks --model for requests that should load the skill, that should not, that nearly should, and for tasks with a known answer, and writes them to a new file in evals/ as drafts. Drafts that give the answer away are dropped. A draft is listed, but not run, until you remove its line draft: true.',
-    'Exit code 1: failed, or below a threshold; 4: no model; 5: the evaluation is invalid, because case files have errors, a control failed, no case was graded or too many broke; 130: interrupted, finished results are kept.',
+    'Exit code 1: failed, or below a threshold; 4: no model; 5: the evaluation is incomplete, because too much was skipped, or invalid, because case files have errors, a control failed, no case was graded or too many broke; 130: interrupted, finished results are kept.',
   ].join('\n'),
   flags: EVAL_FLAGS,
   examples: [
     ['skillwright eval check skills/csv-report', 'find weak cases before anything runs'],
     ['skillwright eval skills/csv-report', 'run the cases of a skill'],
+    ['skillwright eval skills --offline', 'run what needs no key, as in CI of a fork'],
     [
       'skillwright eval trigger skills --model rules --distractors 10,100',
       'measure which skill activates, without a language model',

@@ -34,7 +34,7 @@ export const EVAL_FLAGS = {
     'require a result: pass-rate (default: 1), errors (default: 0), precision, recall, difference, and at most tokens, usd and seconds a run; may be repeated',
     { multiple: true },
   ),
-  strict: toggle('exit with code 5 if the evaluation is incomplete'),
+  offline: toggle('run only cases with recorded answers that need no judge, and name the others'),
   detect: option('POINTS', 'plan --baseline for a difference of this size, in percentage points (default: 20)'),
   'stop-when': option(
     'WHEN',

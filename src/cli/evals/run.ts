@@ -30,6 +30,16 @@ export async function runEvaluation(
   const { flags, terminal, signal } = invocation;
   const thresholds = parseThresholds(flags);
   const hasPages = readReportFlags(invocation).some(({ format }) => format === 'html');
+  if (flags.offline === true) {
+    if (kind === 'trigger')
+      throw usageError(
+        'eval trigger asks a model: --offline leaves it no case',
+        'pass --cassettes DIR for recorded answers',
+      );
+    for (const other of ['model', 'judge', 'subject', 'update-cassettes'] as const)
+      if (flags[other] !== undefined && flags[other] !== false)
+        throw usageError(`--offline and --${other} exclude each other`, `omit one of them: --${other} asks a model`);
+  }
   if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
     throw usageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   // A threshold that is not read would let every evaluation pass.
@@ -44,10 +54,10 @@ export async function runEvaluation(
     detect: parseDetect(invocation),
     stopWhenDecided: flags['stop-when'] !== undefined,
     judge: flags.judge,
+    offline: flags.offline === true,
     executor: flags.executor ?? 'auto',
     resume: flags.resume === true,
     thresholds,
-    strict: flags.strict === true,
     hasPages,
   });
   if (evaluation === undefined) return EXIT.invalidEvaluation;

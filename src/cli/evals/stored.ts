@@ -26,7 +26,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
 export async function evalTrend(invocation: EvalInvocation): Promise<number> {
   const { positionals, terminal } = invocation;
   if (positionals.length > 1) throw usageError('eval trend takes no argument', 'usage: skillwright eval trend');
-  const { rows, lines } = showTrend(invocation.surroundings.cwd, terminal.width);
+  const { rows, lines } = showTrend(invocation.surroundings.cwd, terminal.wrap);
   if (!terminal.printJson({ trend: rows })) terminal.out(lines);
   return EXIT.done;
 }
@@ -43,7 +43,6 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
     runs,
     caseFiles: flags.cases,
     thresholds: parseThresholds(flags),
-    strict: flags.strict === true,
     settings: (await configFor(invocation)).config.evals,
     signal,
     onProblems: (problems) => reportProblems(problems, invocation),

@@ -12,6 +12,7 @@ import { readReportFlags, type EvalInvocation } from './flags.ts';
 const EXITS = {
   passed: EXIT.done,
   failed: EXIT.failed,
+  incomplete: EXIT.invalidEvaluation,
   invalid: EXIT.invalidEvaluation,
   impossible: EXIT.impossible,
 } as const;
@@ -31,13 +32,16 @@ export async function printOutcome(
   folder?: string,
 ): Promise<number> {
   const { terminal } = invocation;
+  const { wrap, style, isAnswerOnTerminal } = terminal;
   const { cwd } = invocation.surroundings;
   const reports = readReportFlags(invocation).map(({ format, file }) => ({
     format,
     file: file ?? (folder === undefined ? '-' : undefined),
   }));
   if (!terminal.printJson(outcome.json) && !reports.some(({ file }) => file === '-'))
-    terminal.out(outcome.toText(terminal));
+    terminal.out(
+      outcome.toText({ wrap, style, width: isAnswerOnTerminal ? terminal.width : Number.POSITIVE_INFINITY }),
+    );
   for (const { format, file } of reports) {
     const own = file === undefined ? folder : path.dirname(path.resolve(cwd, file));
     const written = await outcome.render(format, own);

@@ -19,6 +19,8 @@ export interface InputOptions {
   readonly paths: readonly string[];
   /** Only cases with this tag, or from the file or folder of this name. */
   readonly suite?: string;
+  /** Leaves out cases that need a model or a judge. */
+  readonly offline?: boolean;
   readonly updateCassettes: boolean;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
@@ -56,16 +58,17 @@ export function readInputs(options: InputOptions): EvalInputs {
     thresholds,
   } = readCases(own, { knownSkills, newCassettes, signal });
   const { vocabulary } = runtime.config;
-  const all = chooseCases([...cases, ...unconfirmed], suite);
+  const asked = chooseCases([...cases, ...unconfirmed], suite);
+  const all = options.offline === true ? asked.filter(isOffline) : asked;
   const [chosen, drafts] = [
     all.filter(({ isDraft }) => isDraft !== true),
     all.filter(({ isDraft }) => isDraft === true),
   ];
   // A file outside of a skill names the folder of the skill, whose own cases it may leave out.
-  const named = all.flatMap(({ skills: { folders } }) => folders);
+  const named = asked.flatMap(({ skills: { folders } }) => folders);
   const everywhere = unique([...own, ...brought, ...named, ...findPlaces(cwd, runtime)]);
   const known = everywhere.length === own.length ? cases : readCases(everywhere, { knownSkills, signal }).cases;
-  const leftOut = findLeftOut(chosen, [...cases, ...known]);
+  const leftOut = findLeftOut(chosen, asked, [...cases, ...known]);
   const problems = [
     ...found,
     ...passedOver.map(({ file, reason }) => notRead(file, reason)),
@@ -106,11 +109,19 @@ function draftProblems(drafts: readonly EvalCase[], severity: CaseProblem['sever
   });
 }
 
+function isOffline({ answers, expect: { rubric = [] } }: EvalCase): boolean {
+  return answers !== undefined && rubric.length === 0;
+}
+
 /** A part of the cases about a skill may leave out those that it makes worse. */
-function findLeftOut(chosen: readonly EvalCase[], known: readonly EvalCase[]): EvalInputs['leftOut'] {
+function findLeftOut(
+  chosen: readonly EvalCase[],
+  asked: readonly EvalCase[],
+  known: readonly EvalCase[],
+): EvalInputs['leftOut'] {
   // A skill may be found twice, as where a copy of it is installed.
   const nameOf = ({ id, input, skills: { target = '' } }: EvalCase): string => JSON.stringify([id, input, target]);
-  const targets = new Set(chosen.map(({ skills: { target } }) => target));
+  const targets = new Set(asked.map(({ skills: { target } }) => target));
   const names = new Set(chosen.map(nameOf));
   const left = known.filter((one) => {
     const isNew = targets.has(one.skills.target) && !names.has(nameOf(one)) && one.isDraft !== true;

@@ -7,11 +7,10 @@ import { compareReports, type ReportComparison } from '../report/compare-reports
 import { compareVerdicts } from '../report/compare-verdict.ts';
 import { markdownComparison, terminalComparison } from '../report/compare-text.ts';
 import { REPORT_FORMATS, type WrittenReport } from '../report/formats.ts';
-import { verdictOf } from '../report/report.ts';
 import type { EvalReport } from '../report/result.ts';
 import { terminalReport, type Look } from '../report/terminal.ts';
 import type { Thresholds } from '../report/thresholds.ts';
-import { findVerdict, withVerdict } from '../report/verdict.ts';
+import { findVerdict, verdictOf, withVerdict } from '../report/verdict.ts';
 import { portabilityVerdict, type PortabilityReport } from '../subjects/portability.ts';
 import { PORTABILITY_FILES, renderPortability, terminalPortability } from '../subjects/portability-text.ts';
 import { storedReports } from './report-folder.ts';
@@ -25,7 +24,7 @@ export interface EvalOutcome {
   /** As `--json` prints it. */
   readonly json: object;
   /** `impossible`: no subject could run here. */
-  readonly verdict: 'passed' | 'failed' | 'invalid' | 'impossible';
+  readonly verdict: 'passed' | 'failed' | 'incomplete' | 'invalid' | 'impossible';
   readonly reasons: readonly string[];
   toText(look: Look): readonly string[];
   /** `folder` is where the file will be. */
@@ -81,7 +80,7 @@ export function compareOutcomes(before: EvalReport, after: EvalReport, cwd: stri
   };
   return {
     json: { verdict, ...comparison },
-    verdict: verdict.result === 'none' ? 'invalid' : verdict.result,
+    verdict: validity === 'valid' ? (result === 'failed' ? 'failed' : 'passed') : validity,
     reasons: [],
     toText: (look) => terminalComparison(comparison, verdict, look),
     render: async (format) =>

@@ -50,8 +50,6 @@ interface EvaluationRequest extends SuiteRequest, Pick<EvaluateOptions, 'baselin
   readonly resume: boolean;
   /** They replace those of the case files, which replace those of the configuration. */
   readonly thresholds: WrittenThresholds;
-  /** Makes an incomplete evaluation invalid. */
-  readonly strict: boolean;
   /** Whether each of several subjects gets a page of its own. */
   readonly hasPages: boolean;
 }
@@ -77,7 +75,7 @@ export async function openEvaluation(request: EvaluationRequest) {
   const inputs = readInputs(request);
   const { config } = request.runtime;
   const layers = [config.evals?.thresholds, inputs.thresholds, request.thresholds];
-  const thresholds = { ...readThresholds(...layers), strict: request.strict };
+  const thresholds = readThresholds(...layers);
   if (request.onProblems(inputs.problems)) return undefined;
   if (
     request.kind === 'cases' &&

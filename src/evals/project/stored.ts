@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { countText, printable, quoted, isSkillError, type Config } from '#core';
-import { fitText, isDirectory, isSystemError, makeFolders, padText, isPresent } from '#platform';
+import { isDirectory, isSystemError, makeFolders, padText, isPresent } from '#platform';
 import { initCases } from '../cases/init-cases.ts';
 import { readCases } from '../cases/read-cases.ts';
 import { skillFoldersAt } from '../cases/suite.ts';
@@ -22,6 +22,7 @@ import { openReport, reportIn, storedReports } from './report-folder.ts';
 import type { SuiteRequest } from './run-evaluation.ts';
 import { readRun } from '#journal';
 import type { EvalCase } from '../cases/case.ts';
+import type { Look } from '../report/terminal.ts';
 import { storedFiles } from '../run/stored-outputs.ts';
 import { readStoredResults } from '../run/stored-results.ts';
 
@@ -33,12 +34,12 @@ export function compareRuns(cwd: string, before: string, after: string): EvalOut
 /** How the cases of the last report did in the stored reports before it. */
 export function showTrend(
   cwd: string,
-  width: number,
+  wrap: Look['wrap'],
 ): { readonly rows: readonly TrendRow[]; readonly lines: readonly string[] } {
   const rows = buildTrend(storedReports(cwd));
   if (rows.length === 0) raiseUsage('no evaluation found in this project', 'run skillwright eval first');
   const lines = rows.map(({ startedAt, passRate, cases, tokens, models, changed }) =>
-    fitText(
+    wrap(
       [
         dateText(startedAt),
         padText(rateText(passRate), 20),
@@ -47,7 +48,7 @@ export function showTrend(
         printable(models),
         ...(changed.length === 0 ? [] : [`changed: ${printable(changed.join(', '))}`]),
       ].join('  '),
-      width,
+      2,
     ),
   );
   return { rows, lines };
@@ -57,7 +58,6 @@ interface GradeRequest extends Pick<SuiteRequest, 'cwd' | 'signal' | 'onProblems
   readonly runs: readonly string[];
   readonly caseFiles: readonly string[];
   readonly thresholds: WrittenThresholds;
-  readonly strict: boolean;
   /** The key `evals` of the configuration. */
   readonly settings: Config['evals'];
 }
@@ -92,8 +92,7 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
       a.attempt - b.attempt,
   );
   const { settings = {} } = request;
-  const { strict } = request;
-  const thresholds = { ...readThresholds(settings.thresholds, written, request.thresholds), strict };
+  const thresholds = readThresholds(settings.thresholds, written, request.thresholds);
   const missing = findMissing(runs, folders, cases);
   const leftOut = [...evaluationsOf(folders)].flatMap((folder) => reportIn(folder)?.leftOut ?? []);
   const report = finishReport(startedAt, { results: sorted, missing, isPartial: false, prices: settings.prices });

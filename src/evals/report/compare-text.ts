@@ -4,7 +4,7 @@ import { comparisonTitle, type ComparisonVerdict } from './compare-verdict.ts';
 import { liveText, markdownText, modelsText, rateText } from './report-text.ts';
 import { numberText } from './cost-text.ts';
 import { countText, durationText, printable } from '#core';
-import { fitText, padText } from '#platform';
+import { padText } from '#platform';
 import type { Look } from './terminal.ts';
 
 const TONES = {
@@ -21,7 +21,7 @@ const CELL = 160;
 export function terminalComparison(
   comparison: ReportComparison,
   verdict: ComparisonVerdict,
-  { width, style }: Look,
+  { wrap, style }: Look,
 ): readonly string[] {
   const shown = comparison.changes.slice(0, MOST_CHANGES);
   const left = comparison.changes.length - shown.length;
@@ -29,23 +29,24 @@ export function terminalComparison(
   const tone = validity === 'invalid' || result === 'failed' ? 'red' : validity === 'incomplete' ? 'yellow' : 'green';
   return [
     style(tone, style('bold', comparisonTitle(verdict))),
-    ...[...reasons, ...warnings.map(toWarning)].map((line) => fitText(`  ${printable(line)}`, width)),
+    ...[...reasons, ...warnings.map(toWarning)].map((line) => wrap(`  ${printable(line)}`, 4)),
     ...skills.map(({ skill, before = 'absent', after = 'absent' }) =>
-      fitText(`  ${printable(skill)}: ${before === after ? after : `${before} to ${after}`}`, width),
+      wrap(`  ${printable(skill)}: ${before === after ? after : `${before} to ${after}`}`, 4),
     ),
     '',
     ...shown.flatMap((change) => [
-      `${style(TONES[change.change], padText(change.change, 9))}${fitText(`${printable(change.case)}${armText(change)}  ${verdicts(change)}`, width - 9)}`,
+      wrap(
+        `${style(TONES[change.change], padText(change.change, 9))}${printable(change.case)}${armText(change)}  ${verdicts(change)}`,
+        9,
+      ),
       ...change.checks.map(({ id, before, after, found }) => {
         const what = found === '' ? '' : `, found ${printable(found)}`;
-        return style('dim', fitText(`  ${printable(id)}: ${before} to ${after}${what}`, width));
+        return style('dim', wrap(`  ${printable(id)}: ${before} to ${after}${what}`, 4));
       }),
     ]),
     ...(left > 0 ? [style('dim', `and ${countText(left, 'more change')}`)] : []),
     ...(shown.length > 0 ? [''] : []),
-    ...facts(comparison).map(
-      ([label, text]) => `${style('dim', padText(label, 11))}${fitText(printable(text), width - 11)}`,
-    ),
+    ...facts(comparison).map(([label, text]) => wrap(`${style('dim', padText(label, 11))}${printable(text)}`, 11)),
   ];
 }
 

@@ -147,7 +147,6 @@ const REPORT: Shape = {
     'tokens?': 'number',
     'usd?': 'number',
     'seconds?': 'number',
-    'strict?': 'boolean',
   },
   'sequential?': { rounds: 'number', most: 'number', detect: 'number' },
 };

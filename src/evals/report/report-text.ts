@@ -172,7 +172,7 @@ export function incompleteText(report: EvalReport): string | undefined {
     left > all * MOST_LEFT_OUT ? `${numberText(left)} of ${amountText(all, 'result')} ${why}` : undefined,
     uncheckedText(report),
   ].filter((text) => text !== undefined);
-  return texts.length === 0 ? undefined : `incomplete: ${texts.join('; ')}`;
+  return texts.length === 0 ? undefined : texts.join('; ');
 }
 
 /** What is said about a report as a whole below its arms; `isOdd` facts need attention. */
@@ -192,7 +192,7 @@ export function listFacts(report: EvalReport, shown: (names: readonly string[]) 
     ['judge', judge && shown([judgeText(judge)]), judge !== undefined && isDoubtful(judge)],
     ['flaky', flaky.length === 0 ? undefined : shown(flaky.map((one) => flakyText(one, arms.length > 1))), true],
     ['quarantine', quarantined.length === 0 ? undefined : shown(quarantined), true],
-    ['incomplete', incomplete && shown([incomplete.replace(/^incomplete: /, '')]), true],
+    ['incomplete', incomplete && shown([incomplete]), true],
     ['partial', isPartial ? 'stopped before all cases ran' : undefined, true],
   ];
   return facts.flatMap(([label, text, isOdd = false]) => (text === undefined ? [] : [{ label, text, isOdd }]));

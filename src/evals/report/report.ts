@@ -5,7 +5,6 @@ import {
   brokenControls,
   brokenJudgeControls,
   sumCosts,
-  incompleteText,
   ownArm,
   chanceText,
   verdictOfDifference,
@@ -197,25 +196,22 @@ function findFlakyCases(arm: Arm, results: readonly CaseResult[], startedAt: str
   });
 }
 
-/** `invalid` means that a control failed, no outcome was judged, no case tested anything, or there are too many errors. */
-export type EvalVerdict =
+type Judgement =
   | { readonly type: 'passed' }
-  | { readonly type: 'failed'; readonly reasons: readonly string[] }
-  | { readonly type: 'invalid'; readonly reasons: readonly string[] };
+  /** `invalid` means that a control failed, no outcome was judged, no case tested anything, or there are too many errors. */
+  | { readonly type: 'failed' | 'invalid'; readonly reasons: readonly string[] };
 
-/** Decides whether a report passed, failed or is invalid. A suite passes only if each of its skills does. */
-export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): EvalVerdict {
+/** What the results say, whether they are complete or not. A suite passes only if each of its skills does. */
+export function judgeResults(report: EvalReport, thresholds: Thresholds): Judgement {
   const whole = verdictOfWhole(report, thresholds);
   if (whole.type !== 'passed') return whole;
   const skills = splitBySkill(report).flatMap(([skill, own]) => {
     const verdict = verdictOfWhole(own, thresholds);
     return verdict.type === 'passed' ? [] : [{ type: verdict.type, reason: `${skill}: ${verdict.reasons.join('; ')}` }];
   });
-  const reasons = (type: EvalVerdict['type']) => skills.filter((one) => one.type === type).map(({ reason }) => reason);
-  const [failed, invalid] = [reasons('failed'), reasons('invalid')];
-  if (failed.length > 0) return { type: 'failed', reasons: failed };
   // A skill without a verdict, such as one that needs a model, leaves the evaluation incomplete.
-  return thresholds.strict === true && invalid.length > 0 ? { type: 'invalid', reasons: invalid } : whole;
+  const failed = skills.filter(({ type }) => type === 'failed').map(({ reason }) => reason);
+  return failed.length > 0 ? { type: 'failed', reasons: failed } : whole;
 }
 
 /** A report of each evaluated skill with its own cases. */
@@ -225,24 +221,17 @@ export function splitBySkill(report: EvalReport): readonly (readonly [string, Ev
 }
 
 /** The verdict on all results together. */
-function verdictOfWhole(report: EvalReport, thresholds: Thresholds): EvalVerdict {
+function verdictOfWhole(report: EvalReport, thresholds: Thresholds): Judgement {
   const invalid = invalidReasons(report, thresholds);
   if (invalid.length > 0) return { type: 'invalid', reasons: invalid };
   const failed = failedReasons(report, thresholds);
   return failed.length > 0 ? { type: 'failed', reasons: failed } : { type: 'passed' };
 }
 
-/** The exit code for CI: 0 passed, 1 failed, 5 invalid. */
-export function exitOf(report: EvalReport, thresholds: Thresholds = {}): 0 | 1 | 5 {
-  const exits = { passed: 0, failed: 1, invalid: 5 } as const;
-  return exits[verdictOf(report, thresholds).type];
-}
-
-function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thresholds): readonly string[] {
+function invalidReasons(report: EvalReport, { errors = 0 }: Thresholds): readonly string[] {
   const { trigger, uncompared, suiteErrors = [] } = report;
   const { totals, harness } = ownArm(report);
   const broken = brokenControls(report);
-  const incomplete = strict ? incompleteText(report) : undefined;
   const failures = totals.error + harness.error;
   if (suiteErrors.length > 0) return suiteErrors;
   return [
@@ -257,7 +246,7 @@ function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thre
       : harness.passed + harness.failed > 0
         ? ['no case tested a model: harness checks have generated answers; pass --model NAME']
         : ['no case has a verdict']),
-    ...[missingText(report), incomplete].filter((text) => text !== undefined),
+    ...[missingText(report)].filter((text) => text !== undefined),
     ...(!(failures <= errors)
       ? [`${countText(failures, 'case')} ended with an error; the limit is ${String(errors)}`]
       : []),

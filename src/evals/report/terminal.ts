@@ -19,9 +19,13 @@ import { findVerdict, verdictLines, verdictTitle } from './verdict.ts';
 import { countText, printable } from '#core';
 import { fitText, padText, textWidth } from '#platform';
 
-/** `style` applies the colors of the terminal. */
+/** How an answer is shown. Without a terminal, the width is infinite: a log and another program get whole lines. */
 export interface Look {
+  /** Bounds the columns of tables only. */
   readonly width: number;
+  /** Wraps a text by words at a terminal. */
+  readonly wrap: (text: string, indent: number) => string;
+  /** Applies the colors of the terminal. */
   readonly style: (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan', text: string) => string;
 }
 
@@ -42,26 +46,34 @@ export function terminalReport(report: EvalReport, look: Look): readonly string[
   return blocks.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function verdictBlock(report: EvalReport, { width, style }: Look): readonly string[] {
+function verdictBlock(report: EvalReport, { wrap, style }: Look): readonly string[] {
   const { validity, result } = findVerdict(report);
   const tone = validity === 'invalid' || result === 'failed' ? 'red' : validity === 'incomplete' ? 'yellow' : 'green';
   return [
     style(tone, style('bold', verdictTitle(report))),
-    ...verdictLines(report).map((line) => fitText(`  ${printable(line)}`, width)),
+    ...verdictLines(report).map((line) => wrap(`  ${printable(line)}`, 4)),
   ];
 }
 
 /** Only where there are several skills; the verdict on a single one is that of the report. */
-function skillBlock(report: EvalReport, { width, style }: Look): readonly string[] {
+function skillBlock(report: EvalReport, { width, wrap, style }: Look): readonly string[] {
   const { skills = [] } = findVerdict(report);
   if (skills.length < 2) return [];
-  const room = Math.min(30, Math.max(...skills.map(({ skill }) => textWidth(printable(skill)))));
+  const room = nameColumns(
+    skills.map(({ skill }) => skill),
+    width,
+  );
   return skills.slice(0, MOST_RESULTS).map(({ skill, title, validity, result, effect, interval }) => {
     const name = padText(fitText(printable(skill), room), room);
     const what = interval === undefined ? '' : `; ${effect ?? ''}, ${differenceText(interval)}`;
-    const line = fitText(`${name}  ${title}${what}`, width);
+    const line = wrap(`${name}  ${title}${what}`, room + 2);
     return validity === 'invalid' || result === 'failed' ? style('red', line) : line;
   });
+}
+
+/** The columns of a table that names may take. */
+function nameColumns(names: readonly string[], width: number): number {
+  return Math.min(Math.floor(width / 3), Math.max(...names.map((name) => textWidth(printable(name)))));
 }
 
 function resultLines(report: EvalReport, look: Look): readonly string[] {
@@ -76,37 +88,38 @@ function resultLines(report: EvalReport, look: Look): readonly string[] {
 
 const TONES = { passed: 'green', failed: 'red', error: 'yellow', skipped: 'dim' } as const;
 
-function oneResult(result: CaseResult, attempt: string, { width, style }: Look): readonly string[] {
+function oneResult(result: CaseResult, attempt: string, { wrap, style }: Look): readonly string[] {
   const { case: id, name, place, status, reason, checks, quarantine } = result;
   const title = name === id ? printable(id) : `${printable(id)}  ${printable(name)}`;
-  const head = `${title}${attempt === '' ? '' : ` (${attempt})`}`;
+  const head = `${title}${attempt === '' ? '' : ` (${printable(attempt)})`}`;
   const where = `${printable(place.file)}:${String(place.line)}`;
   const word = quarantine === undefined ? status.toUpperCase() : 'FLAKY';
   const mark = style(quarantine === undefined ? TONES[status] : 'yellow', style('bold', padText(word, 8)));
-  const line = (text: string): string => fitText(`  ${text}`, width);
   return [
-    `${mark}${fitText(head, Math.max(20, width - 8))}`,
-    style('dim', line(where)),
-    ...(reason === '' ? [] : [line(printable(reason))]),
-    ...checks.filter((check) => check.status !== 'passed').flatMap((check) => checkLines(check, { width, style })),
-    // A command to copy, so that it is not cut.
+    wrap(`${mark}${head}`, 8),
+    style('dim', wrap(`  ${where}`, 4)),
+    ...(reason === '' ? [] : [wrap(`  ${printable(reason)}`, 4)]),
+    ...checks.filter((check) => check.status !== 'passed').flatMap((check) => checkLines(check, { wrap, style })),
+    // A command to copy, so that it is not wrapped.
     ...(result.run === undefined ? [] : [style('dim', `  record: skillwright runs show ${printable(result.run)}`)]),
   ];
 }
 
-function checkLines({ id, status, asked, found, events }: CheckResult, { width, style }: Look): readonly string[] {
+function checkLines(
+  { id, status, asked, found, events }: CheckResult,
+  { wrap, style }: Pick<Look, 'wrap' | 'style'>,
+): readonly string[] {
   const numbers = `${events.length === 1 ? 'event' : 'events'} ${events.slice(0, MOST_NAMES).join(', ')}`;
   const seen = events.length === 0 ? '' : `  [${numbers}]`;
   return [
-    style(TONES[status], fitText(`  ${status === 'failed' ? 'x' : '-'} ${printable(id)}: ${printable(asked)}`, width)),
-    ...(found === '' && seen === '' ? [] : [fitText(`      found: ${printable(found)}${seen}`, width)]),
+    style(TONES[status], wrap(`  ${status === 'failed' ? 'x' : '-'} ${printable(id)}: ${printable(asked)}`, 4)),
+    ...(found === '' && seen === '' ? [] : [wrap(`      found: ${printable(found)}${seen}`, 8)]),
   ];
 }
 
-function totalLines(report: EvalReport, { width, style }: Look): readonly string[] {
+function totalLines(report: EvalReport, { wrap, style }: Look): readonly string[] {
   const { arms } = report;
-  const row = (label: string, text: string): string =>
-    `${style('dim', padText(label, LABEL))}${fitText(text, width - LABEL)}`;
+  const row = (label: string, text: string): string => wrap(`${style('dim', padText(label, LABEL))}${text}`, LABEL);
   const hasArms = arms.length > 1;
   return [
     ...arms.flatMap((arm) => {
@@ -126,13 +139,13 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
   ];
 }
 
-function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
+function comparisonLines(comparison: Comparison, { wrap, style }: Look): readonly string[] {
   const { of, against, difference, p, sayNothing } = comparison;
   const { cases, passed, better, worse, alike, detectable, excluded, facts } = comparisonTexts(comparison);
-  const line = (text: string): string => fitText(`  ${text}`, width);
+  const line = (text: string): string => wrap(`  ${text}`, 4);
   const names = namesText(sayNothing.map((one) => `${one.case} ${one.check}`));
   return [
-    style('bold', fitText(`${ARM_TITLES[of]} against ${ARM_TITLES[against]}, outcomes only`, width)),
+    style('bold', wrap(`${ARM_TITLES[of]} against ${ARM_TITLES[against]}, outcomes only`, 0)),
     line(`${differenceText(difference)}, p ${chanceText(p)}: ${verdictText(comparison)}`),
     line(`${cases}: ${better} better, ${worse} worse, ${alike} equal`),
     line(passed),
@@ -150,8 +163,8 @@ function triggerLines({ trigger }: EvalReport, look: Look): readonly string[] {
   if (trigger === undefined || !trigger.isValid) return [];
   const { overall, split } = trigger;
   const [precision, recall] = [rateText(overall.precision), rateText(overall.recall)];
-  const { width, style } = look;
-  const line = (text: string): string => fitText(`  ${text}`, width);
+  const { wrap, style } = look;
+  const line = (text: string): string => wrap(`  ${text}`, 4);
   return [
     style('bold', 'trigger'),
     ...scoreLines(trigger, look),
@@ -168,7 +181,7 @@ function triggerLines({ trigger }: EvalReport, look: Look): readonly string[] {
 
 function scoreLines({ scores }: TriggerReport, { width, style }: Look): readonly string[] {
   const rows = scores.slice(0, MOST_ROWS);
-  const name = Math.min(30, Math.max(5, ...rows.map(({ skill }) => printable(skill).length)));
+  const name = nameColumns(['skill', ...rows.map(({ skill }) => skill)], width);
   const cells = (first: string, ...rest: readonly string[]): string =>
     fitText(
       `  ${padText(fitText(first, name), name)}  ${rest.map((cell, place) => padText(cell, place === 2 ? 4 : 22)).join('  ')}`,

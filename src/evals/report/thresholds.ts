@@ -15,8 +15,6 @@ export interface Thresholds {
   readonly tokens?: number;
   readonly usd?: number;
   readonly seconds?: number;
-  /** Makes an incomplete evaluation invalid. */
-  readonly strict?: boolean;
 }
 
 /** As a case file and the configuration write them. */

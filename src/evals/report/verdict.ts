@@ -15,7 +15,7 @@ import { numberText } from './cost-text.ts';
 import { listQuarantineDoubts } from './quarantine-doubts.ts';
 import { countLeftOut, leftOutText } from './left-out.ts';
 import { missingText } from './missing-attempts.ts';
-import { splitBySkill, verdictOf } from './report.ts';
+import { judgeResults, splitBySkill } from './report.ts';
 import type { Thresholds } from './thresholds.ts';
 import type { EvalReport, Verdict } from './result.ts';
 import { defined } from '#core';
@@ -35,21 +35,29 @@ function withoutClaims(report: EvalReport, { validity }: Pick<Verdict, 'validity
   return validity === 'invalid' ? { ...report, comparisons: [] } : report;
 }
 
+export type EvalVerdict =
+  | { readonly type: 'passed' }
+  | { readonly type: 'failed' | 'incomplete' | 'invalid'; readonly reasons: readonly string[] };
+
+/** Decides whether a report passed, failed, or cannot be believed, because it is incomplete or invalid. */
+export function verdictOf(report: EvalReport, thresholds: Thresholds = {}): EvalVerdict {
+  const { validity, reasons } = judgeWhole(report, thresholds);
+  return validity === 'incomplete' ? { type: validity, reasons } : judgeResults(report, thresholds);
+}
+
+/** The exit code for CI: 0 passed, 1 failed, 5 incomplete or invalid. */
+export function exitOf(report: EvalReport, thresholds: Thresholds = {}): 0 | 1 | 5 {
+  const exits = { passed: 0, failed: 1, incomplete: 5, invalid: 5 } as const;
+  return exits[verdictOf(report, thresholds).type];
+}
+
 const STOPPED = 'the evaluation was stopped before all cases ran';
 
 function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: readonly string[]): Verdict {
-  const whole = judgeReport(report, thresholds);
-  const skills = judgeSkills(report, thresholds)?.map(
-    // An error of one skill may be an error of all: the effect on the others is shown by an evaluation of them alone.
-    ({ effect, interval, ...one }) =>
-      whole.validity === 'invalid' ? one : { ...one, ...defined({ effect, interval }) },
-  );
-  const unjudged = skills?.filter(({ validity }) => validity === 'invalid').map(({ skill }) => skill) ?? [];
-  const isOpen = whole.validity === 'valid' && unjudged.length > 0;
+  const whole = judgeWhole(report, thresholds);
   const claimed = withoutClaims(report, whole);
   return {
     ...whole,
-    ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
     warnings: [
       ...new Set([
         ...[leftOutText(report)].filter((text) => text !== undefined),
@@ -60,6 +68,22 @@ function makeVerdict(report: EvalReport, thresholds: Thresholds, warnings: reado
         ...warnings,
       ]),
     ],
+  };
+}
+
+/** The whole evaluation and each of its skills. */
+function judgeWhole(report: EvalReport, thresholds: Thresholds): Omit<Verdict, 'warnings'> {
+  const whole = judgeReport(report, thresholds);
+  const skills = judgeSkills(report, thresholds)?.map(
+    // An error of one skill may be an error of all: the effect on the others is shown by an evaluation of them alone.
+    ({ effect, interval, ...one }) =>
+      whole.validity === 'invalid' ? one : { ...one, ...defined({ effect, interval }) },
+  );
+  const unjudged = skills?.filter(({ validity }) => validity === 'invalid').map(({ skill }) => skill) ?? [];
+  const isOpen = whole.validity === 'valid' && unjudged.length > 0;
+  return {
+    ...whole,
+    ...(isOpen ? { validity: 'incomplete', reasons: [...whole.reasons, `no verdict on ${unjudged.join(', ')}`] } : {}),
     ...defined({ skills }),
   };
 }
@@ -79,7 +103,7 @@ function listJudgeDoubts({ judge, models }: EvalReport): readonly string[] {
 /** Names the thresholds without which the evaluation would not have passed. */
 function loweredThresholds(report: EvalReport, thresholds: Thresholds): readonly string[] {
   const { passRate = 1, errors = 0, ...others } = thresholds;
-  const isPassed = (some: Thresholds): boolean => verdictOf(report, some).type === 'passed';
+  const isPassed = (some: Thresholds): boolean => judgeResults(report, some).type === 'passed';
   if (!isPassed(thresholds) || isPassed(others)) return [];
   const lower = [
     ...(passRate < 1 ? [`pass rate ${String(passRate)}`] : []),
@@ -100,7 +124,7 @@ function judgeSkills(report: EvalReport, thresholds: Thresholds): Verdict['skill
 }
 
 function judgeReport(report: EvalReport, thresholds: Thresholds): Omit<Verdict, 'warnings' | 'skills'> {
-  const decided = verdictOf(report, thresholds);
+  const decided = judgeResults(report, thresholds);
   const { comparisons } = report;
   const missing = missingText(report);
   const isPartial = report.isPartial || missing !== undefined;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 import { durationText, escapeXml, printable, visibleJson } from '#core';
-import { fitText, padText } from '#platform';
+import { fitText, padText, textWidth } from '#platform';
 import { amountText, markdownText, percentText, rateText, countTokens } from '../report/report-text.ts';
 import { numberText, usdText } from '../report/cost-text.ts';
 import type { Rate } from '../report/result.ts';
@@ -15,7 +15,7 @@ import {
   type SubjectRow,
 } from './portability.ts';
 
-const TONES = { passed: 'green', failed: 'red', invalid: 'red', skipped: 'yellow' } as const;
+const TONES = { passed: 'green', failed: 'red', incomplete: 'yellow', invalid: 'red', skipped: 'yellow' } as const;
 
 function toLetter(place: number): string {
   return place < 26 ? String.fromCodePoint(65 + place) : `#${String(place + 1)}`;
@@ -71,24 +71,31 @@ export function renderPortability(
   return format === 'markdown' ? markdownPortability(report) : htmlPortability(report, hasPages);
 }
 
-export function terminalPortability(report: PortabilityReport, { width, style }: Look): readonly string[] {
+export function terminalPortability(report: PortabilityReport, { width, wrap, style }: Look): readonly string[] {
   const { subjects, cases, verdict } = report;
   const letters = subjects.map((_, place) => toLetter(place));
-  const room = Math.max(12, width - ASKED - subjects.length * 6 - 2);
+  const free = Math.max(12, width - ASKED - subjects.length * 6 - 2);
+  const room = Math.min(free, Math.max(4, ...cases.map(({ input }) => textWidth(printable(input)))));
+  const asked = Number.isFinite(width)
+    ? ASKED
+    : Math.max(ASKED, ...cases.map((one) => textWidth(printable(one.asked))));
   const row = (first: string, second: string, cells: readonly string[]): string =>
     [
       padText(fitText(first, room), room),
-      padText(fitText(second, ASKED), ASKED),
+      padText(fitText(second, asked), asked),
       ...cells.map((cell) => cell.padStart(5)),
     ].join(' ');
   const tone = verdict.result === 'passed' ? (verdict.validity === 'valid' ? 'green' : 'yellow') : 'red';
   return [
     style(tone, style('bold', portabilityTitle(report))),
-    ...verdict.reasons.map((reason) => fitText(`  ${printable(reason)}`, width)),
+    ...verdict.reasons.map((reason) => wrap(`  ${printable(reason)}`, 4)),
     '',
     ...subjects.flatMap((subject, place) => [
-      `${style('bold', toLetter(place))}  ${fitText(printable(subject.subject), width - 12)}  ${style(TONES[subject.status], statusText(subject))}`,
-      ...listFacts(subject).map((text) => fitText(`   ${text}`, width)),
+      wrap(
+        `${style('bold', toLetter(place))}  ${printable(subject.subject)}  ${style(TONES[subject.status], statusText(subject))}`,
+        3,
+      ),
+      ...listFacts(subject).map((text) => wrap(`   ${text}`, 5)),
     ]),
     '',
     style('dim', row('case', 'expected', letters)),
@@ -96,7 +103,7 @@ export function terminalPortability(report: PortabilityReport, { width, style }:
       const wrong = wrongLoads(one);
       return [
         row(printable(one.input), printable(one.asked), one.cells.map(cellText)),
-        ...(wrong === '' ? [] : [style('yellow', fitText(`  ${wrong}`, width))]),
+        ...(wrong === '' ? [] : [style('yellow', wrap(`  ${wrong}`, 4))]),
       ];
     }),
   ];

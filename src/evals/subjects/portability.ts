@@ -1,5 +1,5 @@
 /** The portability matrix: the same cases over several agents and models, with what each loaded and what it cost. */
-import { verdictOf } from '../report/report.ts';
+import { verdictOf } from '../report/verdict.ts';
 import type { Thresholds } from '../report/thresholds.ts';
 import { sumCosts } from '../report/report-text.ts';
 import {
@@ -15,12 +15,12 @@ import {
 import { ratePasses } from '../report/same-requests.ts';
 
 /** `invalid`: a control failed, so there are no scores. `skipped`: the agent cannot run here. */
-type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
+type SubjectStatus = 'passed' | 'failed' | 'incomplete' | 'invalid' | 'skipped';
 
 export interface SubjectRow {
   readonly subject: string;
   readonly status: SubjectStatus;
-  /** Explains `failed`, `invalid` and `skipped`. */
+  /** Explains every status but `passed`. */
   readonly reasons: readonly string[];
   readonly passRate: Rate;
   readonly trigger?: { readonly precision: Rate; readonly recall: Rate; readonly quiet: Rate };
@@ -134,10 +134,11 @@ function buildCell(results: readonly CaseResult[]): PortabilityCell {
 function judgeSubjects(subjects: readonly SubjectRow[], isPartial: boolean): PortabilityReport['verdict'] {
   const statuses = new Set(subjects.map(({ status }) => status));
   const isInvalid = statuses.has('invalid');
-  const hasResult = statuses.has('passed') || statuses.has('failed');
+  const isOpen = isPartial || statuses.has('incomplete');
+  const hasResult = isOpen || statuses.has('passed') || statuses.has('failed');
   return {
-    validity: isInvalid ? 'invalid' : isPartial || statuses.has('skipped') ? 'incomplete' : 'valid',
-    result: isInvalid || !hasResult ? 'none' : statuses.has('failed') || isPartial ? 'failed' : 'passed',
+    validity: isInvalid ? 'invalid' : isOpen || statuses.has('skipped') ? 'incomplete' : 'valid',
+    result: isInvalid || !hasResult ? 'none' : statuses.has('failed') || isOpen ? 'failed' : 'passed',
     reasons: [
       ...subjects.flatMap(({ subject, reasons }) => reasons.map((reason) => `${subject}: ${reason}`)),
       ...(isPartial ? ['the evaluation was stopped before all cases ran'] : []),
@@ -149,7 +150,8 @@ function judgeSubjects(subjects: readonly SubjectRow[], isPartial: boolean): Por
 /** `impossible`: no subject could run here. */
 export function portabilityVerdict({ verdict: { validity, result } }: PortabilityReport) {
   if (validity === 'invalid') return 'invalid';
-  return result === 'none' ? 'impossible' : result;
+  if (result === 'none') return 'impossible';
+  return validity === 'incomplete' ? 'incomplete' : result;
 }
 
 /** Formats `valid, passed`, `INVALID: there is no verdict` or `INCOMPLETE: failed`. */

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { compareArms, isComparison } from '../../../src/evals/report/compare-arms.ts';
 import { verdictOfDifference } from '../../../src/evals/report/report-text.ts';
-import { exitOf, makeReport, verdictOf } from '../../../src/evals/report/report.ts';
+import { makeReport } from '../../../src/evals/report/report.ts';
+import { exitOf, verdictOf } from '../../../src/evals/report/verdict.ts';
 import {
   ARMS,
   type Arm,

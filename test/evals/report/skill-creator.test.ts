@@ -7,7 +7,7 @@ import { markdownComparison, terminalComparison } from '../../../src/evals/repor
 import { buildBenchmark, skillCreatorFiles, computeSpread } from '../../../src/evals/report/skill-creator.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
-import { check, fullReport, report, result } from '../sample-report.ts';
+import { check, fullReport, report, lookAt, result } from '../sample-report.ts';
 
 const passed = { checks: [check('a')] };
 const failed = {
@@ -161,12 +161,11 @@ describe('the skill-creator format', () => {
 });
 
 describe('the comparison of two reports as text', () => {
-  const look = { width: 100, style: (_style: string, text: string): string => text };
   const compare = (before: EvalReport, after: EvalReport) => {
     const comparison = compareReports(before, after);
     const verdict = compareVerdicts(before, after, comparison);
     return {
-      terminal: terminalComparison(comparison, verdict, look),
+      terminal: terminalComparison(comparison, verdict, lookAt()),
       markdown: markdownComparison(comparison, verdict),
     };
   };
@@ -179,7 +178,7 @@ describe('the comparison of two reports as text', () => {
   test('for a terminal', () => {
     expect(terminal.join('\n')).toBe(`valid, failed: a regression
   1 case broke
-  warning: the skills are identical in both reports: changes come from the model, the cases or chan…
+  warning: the skills are identical in both reports: changes come from the model, the cases or chance
   tables: valid, failed: 1 passed, 1 failed
   letters: absent to valid, all passed
 

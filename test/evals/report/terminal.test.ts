@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 
 import { textWidth } from '../../../src/platform/text-width.ts';
 import { terminalReport } from '../../../src/evals/report/terminal.ts';
+import { withVerdict } from '../../../src/evals/report/verdict.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
-import { TRIGGER, check, fullReport, manyResults, report, result } from '../sample-report.ts';
+import { TRIGGER, check, fullReport, lookAt, manyResults, report, result } from '../sample-report.ts';
 
-const look = { width: 100, style: (_style: string, text: string): string => text };
+const look = lookAt();
 const shown = (...given: Parameters<typeof terminalReport>): string => terminalReport(...given).join('\n');
 
 describe('a report at a terminal', () => {
@@ -107,7 +108,7 @@ time       12.3 s`);
       look,
     );
     expect(text).toBe(`INVALID: no outcome was judged; there is no score
-  with the skill against without the skill: no outcome was judged (1 case: no outcome is checked);…
+  with the skill against without the skill: no outcome was judged (1 case: no outcome is checked); not comparable by construction: 2 trigger
 
 with the skill
 results    1 result: 1 passed
@@ -135,9 +136,30 @@ time       12.3 s`);
 
   test.each(HOSTILE)('escapes untrusted text: %j', (text) => {
     for (const width of [40, 100]) {
-      const lines = terminalReport(hostileReport(text), { ...look, width });
+      const lines = terminalReport(hostileReport(text), lookAt(width)).flatMap((line) => line.split('\n'));
       expect(lines.filter((line) => /[\p{Cc}\u202A-\u202E\u2066-\u2069\u200B\uFEFF]/u.test(line))).toEqual([]);
-      expect(lines.filter((line) => !line.startsWith('INVALID') && textWidth(line) > width)).toEqual([]);
+      // The terminal itself breaks a word without spaces.
+      const isWide = (line: string): boolean => textWidth(line) > width && /\S\s+\S+\s+\S/.test(line);
+      expect(lines.filter((line) => !line.startsWith('INVALID') && isWide(line))).toEqual([]);
     }
+  });
+
+  test('wraps warnings, reasons and names of cases at a terminal, and cuts nothing of them in a pipe', () => {
+    const reason = `the warning number ${'with many words '.repeat(12)}ends here`;
+    const name = 'a-name-of-a-skill-that-is-longer-than-thirty-columns';
+    const failed = result(`case-${'x'.repeat(90)}`, { status: 'failed', reason, skill: name });
+    const whole = withVerdict(report([failed, result('b', { skill: 'b' })]), {}, [reason]);
+    const [pipe, narrow] = [shown(whole, lookAt()), shown(whole, lookAt(60))];
+    for (const text of [`warning: ${reason}`, `  ${reason}`, failed.case, name])
+      expect(pipe.split('\n').join('\n')).toContain(text);
+    expect(narrow).not.toContain(reason);
+    expect(narrow.replaceAll(/\s+/g, ' ')).toContain(`warning: ${reason}`);
+    expect(pipe).not.toContain('…');
+    expect(
+      narrow
+        .split('\n')
+        .filter((line) => textWidth(line) > 60)
+        .map((line) => line.trim().split(/ +/).length > 2),
+    ).toEqual([false]);
   });
 });

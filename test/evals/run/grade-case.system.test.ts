@@ -90,7 +90,6 @@ describe('a case with file checks', () => {
         runs,
         caseFiles: [file],
         thresholds: {},
-        strict: false,
         settings: undefined,
         signal: new AbortController().signal,
         onProblems: () => false,
@@ -98,12 +97,12 @@ describe('a case with file checks', () => {
       });
       return [outcome?.verdict, outcome?.reasons];
     };
-    expect(await grade('evals')).toEqual(['invalid', ['1 attempt without a record: three']]);
+    expect(await grade('evals')).toEqual(['incomplete', ['1 attempt without a record: three']]);
     const stored = storedRuns(path.join(root, 'evals'), []);
     const [one = '', two = ''] = ['one', 'two'].map((id) => stored.find((run) => run.case === id)?.folder ?? '');
-    expect(await grade(path.relative(root, one))).toEqual(['invalid', ['2 attempts without a record: two, three']]);
+    expect(await grade(path.relative(root, one))).toEqual(['incomplete', ['2 attempts without a record: two, three']]);
     rmSync(two, { recursive: true });
-    expect(await grade('evals')).toEqual(['invalid', ['2 attempts without a record: two, three']]);
+    expect(await grade('evals')).toEqual(['incomplete', ['2 attempts without a record: two, three']]);
     writeFileSync(file, JSON.stringify({ cases: cases.slice(0, 1) }));
     expect(await grade(one)).toEqual(['passed', []]);
   });

@@ -326,7 +326,7 @@ describe('several subjects', () => {
       `${poor}: the pass rate is 0.500; the minimum is 1`,
       expect.stringMatching(/^codex: /),
     ]);
-    expect([status, out.split('\n')[0], out.includes('B loaded none')]).toEqual([1, 'INCOMPLETE: failed', true]);
+    expect([status, out.split('\n')[0], out.includes('B loaded none')]).toEqual([5, 'INCOMPLETE: failed', true]);
     const [evaluation = ''] = readdirSync(path.join(root, '.agent/evals'));
     const page = readFileSync(path.join(root, '.agent/evals', evaluation, 'portability.html'), 'utf8');
     expect([page.includes('tables stays quiet'), page.includes('<script')]).toEqual([true, false]);

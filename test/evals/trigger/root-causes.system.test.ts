@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { readRun } from '../../../src/journal/journal-reader.ts';
-import { exitOf } from '../../../src/evals/report/report.ts';
+import { exitOf } from '../../../src/evals/report/verdict.ts';
 import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
 import { evaluateTrigger, type TriggerOptions } from '../../../src/evals/trigger/run-trigger.ts';
 import { ofType } from '../../agent/support.ts';

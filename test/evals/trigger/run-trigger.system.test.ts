@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { exitOf } from '../../../src/evals/report/report.ts';
+import { exitOf } from '../../../src/evals/report/verdict.ts';
 import { evaluateTrigger, type TriggerOptions } from '../../../src/evals/trigger/run-trigger.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../skills/registry/support.ts';
