@@ -1,13 +1,16 @@
 /** Finds the case files below a folder, by their names and folders. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, type Dirent } from 'node:fs';
 import path from 'node:path';
 
-import { isSystemError } from '#platform';
+import { isPresent, isSystemError } from '#platform';
 import { CASE_FILE_ENDINGS } from './document.ts';
-import { CASE_FOLDER } from './suite.ts';
+import { CASE_FOLDER, CASE_FOLDERS } from './suite.ts';
+import type { OtherFile } from './unread-files.ts';
 
 interface FoundFiles {
   readonly files: readonly string[];
+  /** Files that have no name of a case file. */
+  readonly others: readonly OtherFile[];
   readonly troubles: readonly { readonly folder: string; readonly reason: string }[];
 }
 
@@ -26,8 +29,14 @@ const SUITE = /^(?:promptfoo.*|eval|case)\.ya?ml$/i;
 
 export function findCaseFiles(folder: string): FoundFiles {
   const files: string[] = [];
+  const others: OtherFile[] = [];
   const troubles: { readonly folder: string; readonly reason: string }[] = [];
-  const walk = (dir: string, depth: number, isInside: boolean): void => {
+  const note = (dir: string, entry: Dirent, isOfCases: boolean): void => {
+    const isLink = entry.isSymbolicLink();
+    if ((isLink || entry.isFile()) && others.length < MAX_FILES)
+      others.push({ file: path.join(dir, entry.name), isLink, isOfCases });
+  };
+  const walk = (dir: string, depth: number, isInside: boolean, isOfCases: boolean): void => {
     if (depth > MAX_DEPTH) {
       troubles.push({ folder: dir, reason: `nested deeper than ${String(MAX_DEPTH)} folders` });
       return;
@@ -42,21 +51,37 @@ export function findCaseFiles(folder: string): FoundFiles {
       if (files.length >= MAX_FILES) return;
       if (entry.isFile() && (isCaseName(entry.name, isInside) || isPromptCase(entry.name, entries, isInside)))
         files.push(path.join(dir, entry.name));
+      else if (isInside || isCaseFileName(entry.name)) note(dir, entry, isOfCases);
     }
-    for (const { name } of entries.filter((entry) => entry.isDirectory() && isWalked(entry.name)))
-      walk(path.join(dir, name), depth + 1, isInside || CASE_FOLDER.test(name));
+    for (const { name } of entries.filter((entry) => entry.isDirectory())) {
+      const below = path.join(dir, name);
+      if (isWalked(name)) {
+        // The files of a skill in a suite are those of the skill.
+        const isSkill = isPresent(path.join(below, 'SKILL.md'));
+        walk(
+          below,
+          depth + 1,
+          isInside || CASE_FOLDER.test(name),
+          CASE_FOLDERS.includes(name) || (isOfCases && !isSkill),
+        );
+      } else if (isInside && !RESULTS_FOLDER.test(name) && name !== 'node_modules')
+        for (const entry of listEntries(below, [])) if (isCaseFileName(entry.name)) note(below, entry, false);
+    }
   };
+  const around = [folder, path.dirname(folder)].map((dir) => path.basename(dir));
   walk(
     folder,
     0,
-    [folder, path.dirname(folder)].some((dir) => CASE_FOLDER.test(path.basename(dir))),
+    around.some((name) => CASE_FOLDER.test(name)),
+    around.some((name) => CASE_FOLDERS.includes(name)),
   );
   // A folder with another name was named on purpose, so its files count.
   if (files.length === 0)
     for (const entry of listEntries(folder, troubles))
       if (entry.isFile() && isCaseName(entry.name, true)) files.push(path.join(folder, entry.name));
+  const found = new Set(files);
   if (files.length >= MAX_FILES) troubles.push({ folder, reason: `more than ${String(MAX_FILES)} files` });
-  return { files, troubles };
+  return { files, others: others.filter(({ file }) => !found.has(file)), troubles };
 }
 
 const RESULTS_FOLDER = /^(?:tune-)?\d{8}T\d{6}(?:-\d+)?$/;

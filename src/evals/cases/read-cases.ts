@@ -15,6 +15,7 @@ import { addProblem, relocated, type CaseProblem, type CaseReport } from './prob
 import { recognize, type CaseShape, type Recognized } from './recognize.ts';
 import { findCaseFiles, isCaseFileName } from './find-case-files.ts';
 import { CASE_FOLDERS, skillNamesIn, findSuite } from './suite.ts';
+import { listUnread, type OtherFile } from './unread-files.ts';
 import type { EvalCase } from './case.ts';
 import type { CaseFile, DraftCase, ReadSettings } from './draft.ts';
 
@@ -49,6 +50,7 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
     drafts: [],
     problems: [],
     passedOver: [],
+    others: [],
     suites: [],
     files: new Set(),
     thresholds: [],
@@ -58,7 +60,8 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
     options.signal?.throwIfAborted();
     if (!isPresent(start)) addFileProblem(found, start, 'no such file or folder', 'check the path');
     else if (isDirectory(start)) {
-      const { files, troubles } = findCaseFiles(start);
+      const { files, others, troubles } = findCaseFiles(start);
+      found.others.push(...others);
       for (const { folder, reason } of troubles)
         addFileProblem(found, folder, `cannot read the folder: ${reason}`, 'check its permissions and size');
       for (const file of files) {
@@ -68,6 +71,7 @@ export function readCases(paths: readonly string[], options: ReadCasesOptions = 
     } else readFile(found, { file: start, start: path.dirname(start), isNamed: true }, settings);
   }
   const { cases: read, problems } = withUniqueIds(found.drafts);
+  found.passedOver.push(...listUnread(found.others, read, found.files));
   // A recording that cannot be read is a problem of its case.
   const isRecording = (file: string): boolean => read.some((one) => isCassetteOf(one, file));
   const all = [...found.problems.filter(({ file }) => !isRecording(file)), ...problems];
@@ -97,6 +101,7 @@ interface CollectedCases {
   readonly drafts: LocatedDraft[];
   readonly problems: CaseProblem[];
   readonly passedOver: ReadCases['passedOver'][number][];
+  readonly others: OtherFile[];
   readonly suites: ReadCases['suites'][number][];
   readonly files: Set<string>;
   readonly thresholds: WrittenThresholds[];

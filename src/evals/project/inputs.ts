@@ -71,7 +71,7 @@ export function readInputs(options: InputOptions): EvalInputs {
   const leftOut = findLeftOut(chosen, asked, [...cases, ...known]);
   const problems = [
     ...found,
-    ...passedOver.map(({ file, reason }) => notRead(file, reason)),
+    ...listNotRead(passedOver),
     ...lintSuite(chosen, { kind: options.kind ?? 'cases', skills }),
     ...draftProblems(drafts, chosen.length === 0 ? 'error' : 'warning'),
   ];
@@ -87,13 +87,30 @@ export function readInputs(options: InputOptions): EvalInputs {
   };
 }
 
-export function notRead(file: string, reason: string): CaseProblem {
-  const message = `not read: ${reason}`;
-  const hint = 'move it out of the folder of the cases if it holds none';
-  return { code: 'input/invalid', file, line: 1, column: 1, severity: 'warning', message, hint };
-}
-
 const MOST_NAMES = 20;
+
+/** One warning per folder and reason. */
+export function listNotRead(passedOver: ReturnType<typeof readCases>['passedOver']): readonly CaseProblem[] {
+  const groups = groupBy(passedOver, ({ file, reason }) => JSON.stringify([path.dirname(file), reason]));
+  return [...groups.values()].flatMap((same): readonly CaseProblem[] => {
+    const [first, ...others] = same;
+    if (first === undefined) return [];
+    const names = same.slice(0, MOST_NAMES).map(({ file }) => path.basename(file));
+    const more = same.length > MOST_NAMES ? ` and ${String(same.length - MOST_NAMES)} more` : '';
+    const isOne = others.length === 0;
+    return [
+      {
+        code: 'input/invalid',
+        file: isOne ? first.file : path.dirname(first.file),
+        line: 1,
+        column: 1,
+        severity: 'warning',
+        message: `not read: ${isOne ? '' : `${names.join(', ')}${more}: `}${first.reason}`,
+        hint: `move ${isOne ? 'it' : 'them'} out of the folder of the cases if ${isOne ? 'it holds' : 'they hold'} none`,
+      },
+    ];
+  });
+}
 
 /** One problem per file. A suite of drafts alone evaluates nothing. */
 function draftProblems(drafts: readonly EvalCase[], severity: CaseProblem['severity']): readonly CaseProblem[] {

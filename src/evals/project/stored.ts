@@ -16,7 +16,7 @@ import { readThresholds, type WrittenThresholds } from '../report/thresholds.ts'
 import { ARMS, type CaseResult } from '../report/result.ts';
 import { buildTrend, type TrendRow } from '../report/trend.ts';
 import { compareOutcomes, completeReport, toOutcome, type EvalOutcome } from './outcome.ts';
-import { notRead } from './inputs.ts';
+import { listNotRead } from './inputs.ts';
 import { raiseUsage } from './raise-usage.ts';
 import { openReport, reportIn, storedReports } from './report-folder.ts';
 import type { SuiteRequest } from './run-evaluation.ts';
@@ -69,7 +69,7 @@ export async function gradeRuns(request: GradeRequest): Promise<EvalOutcome | un
   const { cases, problems: read, passedOver, thresholds: written } = readCases(files);
   const problems = [
     ...read,
-    ...passedOver.map(({ file, reason }) => notRead(file, reason)),
+    ...listNotRead(passedOver),
     ...lintSuite(cases, { kind: 'cases', skills: files.flatMap(skillFoldersAt) }),
   ];
   if (request.onProblems(problems)) return undefined;
