@@ -17,12 +17,15 @@ import { SILENT_SECONDS, returnRun, takeOverRuns } from './hand-over.ts';
 import { RUN_FORMAT, type RunDatabase } from './queue.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
 import { takeRuns, type Job, type QueueLimits } from './take-runs.ts';
+import { serveHealth } from './worker-health.ts';
 import { CANCELLED, type WorkerOptions } from './work-on-run.ts';
 
 export interface StartOptions extends WorkerOptions {
   /** Runs at the same time (default: 4). */
   readonly slots?: number;
   readonly limits?: Partial<QueueLimits>;
+  /** Answers `/healthz` and `/readyz` on this port. */
+  readonly healthPort?: number;
   readonly onNote?: (note: string) => void;
 }
 
@@ -44,6 +47,14 @@ const LIMITS: QueueLimits = { perProject: 20, pollMs: 50 };
 
 export async function startWorker(options: StartOptions): Promise<Worker> {
   const { pool, url, slots = 4, onNote = () => undefined } = options;
+  let state: 'starting' | 'taking' | 'draining' = 'starting';
+  let lastHeard = performance.now();
+  let failure: string | undefined;
+  const pauseReason = (): string | undefined => {
+    if (state !== 'taking') return state;
+    return performance.now() - lastHeard > SILENT_SECONDS * 1_000 ? 'the database does not answer' : undefined;
+  };
+  const closeHealth = await serveHealth(options.healthPort, { failure: () => failure, pause: pauseReason });
   const id = `${hostname()}-${String(process.pid)}-${randomBytes(4).toString('hex')}`;
   mkdirSync(path.join(options.directory, 'runs', id), { recursive: true, mode: 0o700 });
   await untilReached(() =>
@@ -55,13 +66,13 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   await untilReached(() => removeLeftovers(pool, path.join(options.directory, 'runs')));
   const running = new Map<string, Job>();
   const counters = openCounters();
-  let isTaking = false;
-  let lastHeard = performance.now();
   /** Since when every heartbeat was answered. */
   let heardSince = Number.NEGATIVE_INFINITY;
   let lastPass = performance.now();
   let fail: (reason: string) => void = () => undefined;
-  const failed = new Promise<string>((resolve) => (fail = resolve));
+  const failed = new Promise<string>((resolve) => {
+    fail = (reason) => resolve((failure ??= reason));
+  });
   const beat = async (heart: Pool): Promise<void> => {
     try {
       await heart.query(BEAT, [id, JSON.stringify(counters.samples())]);
@@ -82,7 +93,7 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
     clock -= back;
     // The queue waits for a time of the clock, which is far away now.
     if (back > MAX_BACK_MS) fail(`the clock of this machine went back by ${String(Math.round(back / 1_000))} s`);
-    if (!isTaking) return;
+    if (state === 'starting') return;
     try {
       await compare(options, id, running);
       // After an outage the other workers get the time to be heard again: what they have done meanwhile is in their memory only.
@@ -105,11 +116,12 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   const watch = await retry(() => watchDatabase(url, pool, { beat, use: care, onSilent }), isUnreachable);
   const limits = { ...LIMITS, ...options.limits };
   const taking = await takeRuns({ ...options, id, slots, limits, running, counters, runtimes: new Map(), onNote });
-  isTaking = true;
+  state = 'taking';
   return {
     id,
     failed,
     async drain(graceMs = 30_000) {
+      state = 'draining';
       await pool.query('update skillwright.workers set is_draining = true where id = $1', [id]).catch(() => undefined);
       const stopped = taking.stop();
       const left = [...running.values()].map(({ done }) => done);
@@ -119,6 +131,7 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
       await stopped;
       await watch.close();
       await taking.close();
+      closeHealth();
       await untilReached(() => pool.query('delete from skillwright.workers where id = $1', [id]));
       rmSync(path.join(options.directory, 'runs', id), { recursive: true, force: true });
     },

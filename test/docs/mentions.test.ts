@@ -58,6 +58,7 @@ const FLAGS_OF_OTHERS: Readonly<Record<string, string>> = {
   '--data': 'npm run bench',
   '--sources': 'npm run bench',
   '--skill': 'npx skills',
+  '--security-opt': 'docker run',
 };
 
 describe('what the pages mention exists', () => {

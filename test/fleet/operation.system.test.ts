@@ -17,7 +17,9 @@ import { SHARED_CACHE, spawnCli, temporaryFolder } from '../cli/run-cli.ts';
 import { PROJECT } from '../files-below.ts';
 import { sendJson, serve } from '../model/local-server.ts';
 import { openBucket } from './bucket.ts';
+import { openDatabaseProxy } from './database-proxy.ts';
 import { openFleetProcesses, stop, until, type FleetProcesses } from './fleet-processes.ts';
+import { freePort } from './postgres.ts';
 import { needs } from '../needs.ts';
 
 describe('operation of a fleet', needs('postgresql'), () => {
@@ -66,6 +68,33 @@ describe('operation of a fleet', needs('postgresql'), () => {
       commands.map((words) => spawnCli(folder, ['fleet', ...words], { ...env, HOME: folder })),
     );
     expect(starts.map(({ status, err }) => (status === 0 ? 0 : err))).toEqual(commands.map(() => 0));
+  }, 120_000);
+
+  test('a worker answers probes: ready while it takes runs, alive until it has to be replaced', async () => {
+    const proxy = await openDatabaseProxy(fleet.postgres.url);
+    onTestFinished(() => proxy.close());
+    const port = String(await freePort());
+    const probe = async (name: string): Promise<unknown> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/${name}`);
+      return [answer.status, await answer.json()];
+    };
+    const { child } = await fleet.worker({ turns: [] }, '--health-port', port, '--database', proxy.url);
+    const ok = [200, { status: 'ok' }];
+    expect([await probe('healthz'), await probe('readyz')]).toEqual([ok, ok]);
+    expect(await probe('metrics')).toEqual([404, { error: 'expected /healthz or /readyz' }]);
+    const second = fleet.worker({ turns: [] }, '--health-port', port);
+    await expect(second).rejects.toThrow(`cannot answer probes on port ${port}: EADDRINUSE`);
+    proxy.cut();
+    const isReady = async (): Promise<boolean> => JSON.stringify(await probe('readyz')) === JSON.stringify(ok);
+    await until(async () => !(await isReady()));
+    expect([await probe('healthz'), await probe('readyz')]).toEqual([
+      ok,
+      [503, { status: 'the database does not answer' }],
+    ]);
+    proxy.restore();
+    await until(isReady);
+    await stop(child);
+    await expect(probe('healthz')).rejects.toThrow('fetch failed');
   }, 120_000);
 
   test('a database whose user may not create tables is refused without a stack trace', async () => {

@@ -22,6 +22,7 @@ const flags = {
   'per-project': option('N', 'runs of one project at the same time, over all workers (default: 20)'),
   'per-minute': option('N', 'runs of one project that may begin within a minute (default: no limit)'),
   grace: option('SECONDS', 'time for runs to end after SIGTERM; then others continue them (default: 30)'),
+  'health-port': option('N', 'answer /healthz and /readyz on this port, for the probes of an orchestrator'),
   data: option('DIR', 'keep fetched skills in DIR (default: ~/.agent/worker)'),
 } as const;
 
@@ -88,6 +89,7 @@ export const command = defineCommand({
     const perProject = count(flagValues['per-project'], 'per-project');
     const perMinute = count(flagValues['per-minute'], 'per-minute');
     const grace = count(flagValues.grace, 'grace') ?? 30;
+    const healthPort = wholeNumber(flagValues['health-port'], '--health-port', { least: 1, most: 65_535 });
     const options = fleetOptions(invocation);
     const { home, cwd } = invocation.surroundings;
     const directory =
@@ -118,6 +120,7 @@ export const command = defineCommand({
         directory,
         slots,
         limits: defined({ perProject, perMinute }),
+        healthPort,
         ...(executor === 'none' ? {} : { run: { execution: modelExecution(terminal, executor) } }),
         onNote: (note) => terminal.remark(note),
       });

@@ -35,11 +35,10 @@ export function explainFailure(complaint: string, install: string): Explanation 
       reason: `the system cannot start another process now (${complaint})`,
       install: 'raise the limits of this shell (ulimit -n, ulimit -u) or stop other programs, then try again',
     };
-  if (/mount proc/i.test(complaint) || /Can't mount proc/i.test(complaint))
+  if (/mount proc|\/proc\/.*: Read-only file system/i.test(complaint))
     return {
-      reason: `mounting a private /proc is denied, as in Docker or Kubernetes with the default seccomp profile (${complaint})`,
-      install:
-        'start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or use the container executor',
+      reason: `/proc is read-only or masked, as in Docker or Kubernetes (${complaint})`,
+      install: IN_CONTAINER,
     };
   if (isSetting('/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'))
     return {
@@ -58,11 +57,14 @@ export function explainFailure(complaint: string, install: string): Explanation 
   if (/namespace/i.test(complaint) && /^Seccomp:\s*2$/m.test(tryRead('/proc/self/status') ?? ''))
     return {
       reason: `a seccomp filter forbids user namespaces, as in Docker or Kubernetes with the default profile (${complaint})`,
-      install:
-        'start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or use the container executor',
+      install: IN_CONTAINER,
     };
   return { reason: complaint, install };
 }
+
+/** Landlock needs none of it. */
+const IN_CONTAINER =
+  'start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined (in a pod: seccompProfile Unconfined, procMount Unmasked, hostUsers false), or name the executor landlock, which needs none of it';
 
 function isSetting(file: string, value: string): boolean {
   return tryRead(file)?.trim() === value;
