@@ -264,7 +264,7 @@ describe('the pages', () => {
   ];
   const GENERATED_PARTS =
     /<!-- (?:From here on made|pass table|Measured by)[^]*?<!-- (?:End of the generated part\.|end of the pass table|end) -->/g;
-  const byHand = filesBelow('docs', /\.md$/)
+  const byHand = PAGES.filter((page) => page !== 'README.zh-CN.md')
     .filter((page) => !page.startsWith('docs/zh/') && !GENERATED.some((name) => page === `docs/${name}.md`))
     .map((page) => read(page).replaceAll(GENERATED_PARTS, ''))
     .join('\n');
@@ -272,8 +272,8 @@ describe('the pages', () => {
   const all = words(byHand).toLocaleString('en');
   const prose = words(byHand.replaceAll(/^(`{3,})[^]*?^\1$/gm, '')).toLocaleString('en');
 
-  test(`written by hand in English have ${all} words, ${prose} without code; at most 43,200`, () => {
-    expect(words(byHand)).toBeLessThanOrEqual(43_200);
+  test(`written by hand in English have ${all} words, ${prose} without code; at most 52,000`, () => {
+    expect(words(byHand)).toBeLessThanOrEqual(52_000);
   });
 
   /** Lists for machines and tests. */
