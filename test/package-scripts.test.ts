@@ -12,4 +12,6 @@ test('the package has no script that npm runs, or asks about, where it is instal
   expect(Object.keys(scripts).filter((name) => onInstall.test(name))).toEqual([]);
   // npm ci and npm install run it in a clone, and nothing runs it elsewhere.
   expect(scripts['prepublish']).toBe('npm run build');
+  // A tarball is never made of an older build. On stderr, because `npm pack` prints names or JSON.
+  expect(scripts['prepack']).toBe('node scripts/build.js 1>&2');
 });
