@@ -57,7 +57,8 @@ export function App(): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const [page = 'skills'] = route.segments;
   const known = PAGES.find(([id]) => id === page) ?? PAGES[0];
-  const place = route.segments.join('/');
+  // A link to a step moves within the page.
+  const place = route.segments.join('/').replace(/\/step\/\d+$/, '');
   useEffect(() => {
     document.title = `${t(known[1])} · Skillwright`;
   }, [known, language]);
@@ -124,6 +125,10 @@ export function App(): JSX.Element {
   );
 }
 
+function readNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
 interface PageProps {
   readonly route: PageRoute;
   readonly status: ServerStatus | undefined;
@@ -152,7 +157,11 @@ function Page({ route, status }: PageProps): JSX.Element {
       return <ApprovalsPage />;
     case 'runs':
       if (first === 'compare') return <ComparePage left={second ?? ''} right={route.segments[3] ?? ''} />;
-      return first === undefined ? <RunsPage /> : <RunPage key={first} id={first} status={status} />;
+      return first === undefined ? (
+        <RunsPage />
+      ) : (
+        <RunPage key={first} id={first} status={status} target={readNumber(route.segments[3])} />
+      );
     case 'evaluations':
       return <EvaluationsPage segments={route.segments.slice(1)} against={route.query.get('against') ?? undefined} />;
     case 'policy':

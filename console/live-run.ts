@@ -4,7 +4,7 @@ import type { EventRow } from '#server/api';
 export interface RunStep {
   readonly key: number;
   readonly row: EventRow;
-  /** What followed of the same call: decision, approval, result. */
+  /** What followed of the same call: decision, approval, result; or the answer to this request to a model. */
   readonly more: readonly EventRow[];
 }
 
@@ -26,17 +26,19 @@ export interface LiveRun {
   readonly isOver: boolean;
 }
 
-const MAX_STEPS = 300;
+const MAX_STEPS = 20_000;
 const MAX_OUTPUT = 20_000;
 /** Events that are no step of their own. */
 const MINOR: ReadonlySet<string> = new Set([
   'run-start',
   'scan',
   'turn',
-  'model-call',
   'session',
   'span',
   'content-keep',
+  'activation',
+  'answer-withdraw',
+  'run-end',
 ]);
 
 export const EMPTY_RUN: LiveRun = {
@@ -80,14 +82,19 @@ export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): Li
       next.answer = row.answer ?? next.answer;
       if (row.type === 'model-answer') next.delta = '';
       if (row.type === 'observation') next.output = '';
-      const known = row.call === undefined ? -1 : next.steps.findLastIndex((step) => step.row.call === row.call);
+      const known = next.steps.findLastIndex((step) => isPartOf(row, step.row));
       const step = next.steps[known];
       if (step !== undefined) next.steps[known] = { ...step, more: [...step.more, row] };
-      else if (!MINOR.has(row.type)) next.steps.push({ key: row.seq, row, more: [] });
+      else if (!MINOR.has(row.type) && row.plan?.steps.length !== 0) next.steps.push({ key: row.seq, row, more: [] });
     }
   }
   const over = Math.max(0, next.steps.length - MAX_STEPS);
   return { ...next, steps: next.steps.slice(over), stepsLeftOut: next.stepsLeftOut + over };
+}
+
+function isPartOf({ type, call, turn }: EventRow, first: EventRow): boolean {
+  if (type === 'model-answer') return first.type === 'model-call' && first.turn === turn;
+  return call !== undefined && first.call === call;
 }
 
 /** The id that the server gave to the last row. */

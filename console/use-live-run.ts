@@ -43,6 +43,23 @@ export function useLiveRun(id: string, connection: string): LiveRun {
   return run;
 }
 
+const TICK_MS = 250;
+
+/** How long a run has taken by now. `startedAt` is absent if the clock of another machine wrote it: then the last event counts. */
+export function useElapsed({ elapsedMs, last, isOver }: LiveRun, startedAt: string | undefined): number {
+  const [now, setNow] = useState(() => Date.now());
+  const read = useRef({ last, at: now });
+  if (read.current.last !== last) read.current = { last, at: Date.now() };
+  useEffect(() => {
+    if (isOver) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isOver]);
+  if (isOver || last === 0) return elapsedMs;
+  const start = startedAt === undefined ? read.current.at - elapsedMs : Date.parse(startedAt);
+  return Math.max(elapsedMs, now - start);
+}
+
 function textIn(data: string): string {
   const { text }: { readonly text: string } = JSON.parse(data);
   return text;

@@ -2,13 +2,16 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { usdText } from '#evals/report';
 import type { Answers, Posts, RunDetail, ServerStatus } from '#server/api';
 import { useVersion } from '../changes.ts';
 import { address, post } from '../client.ts';
 import { useFailure, useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
-import { useLiveRun } from '../use-live-run.ts';
+import { isWaiting, sumSteps, type RunCost } from '../step-times.ts';
+import { useElapsed, useLiveRun } from '../use-live-run.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import {
   ActionButton,
@@ -22,29 +25,33 @@ import {
   Waiting,
   listed,
 } from '../parts/parts.tsx';
-import { EventList, Steps } from '../parts/steps.tsx';
+import { EventList } from '../parts/event-list.tsx';
+import { TimeBar } from '../parts/time-bar.tsx';
+import { Timeline } from '../parts/timeline.tsx';
 import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
-import { bytes, date, duration, line, short, visible } from '../text.ts';
+import { bytes, date, duration, line, number, short, visible } from '../text.ts';
 import { Fork, ResumeButton, ResumeWithBudget, keptTurns } from './continue-run.tsx';
 
 interface RunProps {
   readonly id: string;
   readonly status: ServerStatus | undefined;
+  /** The event whose step the address names. */
+  readonly target?: number;
 }
 
-export function RunPage({ id, status }: RunProps): JSX.Element {
+export function RunPage(props: RunProps): JSX.Element {
   return (
-    <div class="page">
+    <div class="page full">
       <a class="back" href={link('runs')}>
         {t('All runs')}
       </a>
-      <RunPanel id={id} status={status} />
+      <RunPanel {...props} />
     </div>
   );
 }
 
-export function RunPanel({ id, status }: RunProps): JSX.Element {
+export function RunPanel({ id, status, target }: RunProps): JSX.Element {
   const connection = useVersion();
   const live = useLiveRun(id, connection);
   const mayStop = useMay('submit');
@@ -54,11 +61,13 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const [forkTurn, setForkTurn] = useState<number>();
   const isForking = forkTurn !== undefined;
   const [isResuming, setResuming] = useState(false);
+  const elapsed = useElapsed(live, status?.isFleet === true ? undefined : data?.run.startedAt);
   if (data === undefined) return <Waiting error={error} />;
   const { run } = data;
   const isOpen = !live.isOver && run.state !== 'killed';
   const isQueued = run.state === 'queued' && live.last === 0;
-  const state = !isOpen ? run.state : isQueued ? 'queued' : 'running';
+  const state = !isOpen ? run.state : isQueued ? 'queued' : isWaiting(live) ? 'waiting' : 'running';
+  const cost = sumSteps(live, elapsed);
   /** A fleet has no routes that continue or repeat a run. */
   const isLocal = status?.isFleet !== true;
   const answer = live.answer === '' ? data.answer : live.answer;
@@ -73,12 +82,9 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
         <h1 class="request">{visible(run.request.slice(0, 400))}</h1>
         <div class="run-facts" role="status" aria-live="polite">
           <State name={state} />
-          <span>{usage?.models.map(line).join(', ') ?? line(status?.model ?? '')}</span>
-          <span>{duration(usage?.elapsedMs ?? live.elapsedMs)}</span>
-          <span>
-            {counted('{count} tokens', usage === undefined ? live.tokens : usage.inputTokens + usage.outputTokens)}
-            {usage?.isEstimated === true ? ` (${t('estimated')})` : ''}
-          </span>
+          <span class="model-name">{usage?.models.map(line).join(', ') ?? line(status?.model ?? '')}</span>
+          <span>{duration(usage?.elapsedMs ?? elapsed)}</span>
+          <Spent cost={cost} usage={usage} />
           <span>{counted('{count} events', Math.max(live.last, live.isOver ? data.events : 0))}</span>
         </div>
         <div class="actions">
@@ -125,11 +131,14 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
         <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
       )}
       <Questions id={id} isRunning={isOpen} report={fail} />
+      <TimeBar times={cost.times} />
       <div class="run-columns">
         <div>
           {answer === '' && live.delta === '' ? null : (
-            <Section title={t('Answer')}>
-              <Markdown text={answer === '' ? live.delta : answer} />
+            <Section title={answer === '' ? t('The model writes') : t('Answer')}>
+              <Folded>
+                <Markdown text={answer === '' ? live.delta : answer} />
+              </Folded>
             </Section>
           )}
           {live.output === '' ? null : (
@@ -146,9 +155,11 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
                 id: 'steps',
                 label: t('Steps'),
                 content: () => (
-                  <Steps
+                  <Timeline
                     id={id}
                     run={live}
+                    total={elapsed}
+                    target={target}
                     fork={live.isOver && isLocal ? { turns: keptTurns(data), from: startFork } : undefined}
                   />
                 ),
@@ -174,6 +185,28 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
         </aside>
       </div>
     </article>
+  );
+}
+
+function Spent({
+  cost,
+  usage,
+}: {
+  readonly cost: RunCost;
+  readonly usage: RunDetail['usage'] | undefined;
+}): JSX.Element {
+  const { inputTokens, outputTokens, isEstimated = false } = usage ?? cost;
+  const { cachedTokens } = cost;
+  const usd = usage === undefined ? cost.usd : usage.usd;
+  return (
+    <>
+      <span hidden={inputTokens + outputTokens === 0}>
+        {t('{input} tokens in, {output} out', { input: number(inputTokens), output: number(outputTokens) })}
+        {cachedTokens === 0 ? '' : ` (${t('{count} from the cache', { count: number(cachedTokens) })})`}
+        {isEstimated ? ` (${t('estimated')})` : ''}
+      </span>
+      {usd === undefined ? null : <b>{usdText(usd)}</b>}
+    </>
   );
 }
 

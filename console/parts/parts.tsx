@@ -239,6 +239,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   intact: 'good',
   same: 'good',
   running: 'info',
+  waiting: 'warning',
   allow: 'good',
   ask: 'warning',
   deny: 'bad',

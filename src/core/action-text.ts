@@ -200,7 +200,7 @@ export const LIMIT_LABELS: Readonly<Record<keyof LimitReport, string>> = {
   temporaryBytes: '/tmp',
 };
 
-/** `limits held by cgroup (memory), rlimit (processes, file size), ...`. */
+/** `limits enforced by cgroup (memory), rlimit (processes, file size), ...`. */
 export function limitText(limits: LimitReport = {}): string {
   const by = new Map<string, string[]>();
   for (const [name, label] of Object.entries(LIMIT_LABELS)) {
@@ -209,7 +209,7 @@ export function limitText(limits: LimitReport = {}): string {
   }
   return by.size === 0
     ? ''
-    : `limits held by ${[...by].map(([how, names]) => `${how} (${names.join(', ')})`).join(', ')}`;
+    : `limits enforced by ${[...by].map(([how, names]) => `${how} (${names.join(', ')})`).join(', ')}`;
 }
 
 function cut(isCut: boolean): string {

@@ -162,7 +162,7 @@ const ANSWERED_BY = {
   callback: 'the program',
   option: 'an option',
   stored: 'your stored answer',
-  file: 'an answer of the queue',
+  file: 'a person in the approval inbox',
 } as const;
 
 const REACH = { once: 'once', run: 'for this run', skill: 'for this skill' } as const;

@@ -28,6 +28,7 @@ import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
 interface FleetPage {
   readonly runtime: Runtime;
   readonly surroundings: Surroundings;
+  readonly price?: Parameters<typeof sharedRoutes>[0]['options']['price'];
   readonly pages: string;
 }
 
@@ -92,7 +93,7 @@ function pageRoutes(context: FleetContext, identity: Identity): readonly Route[]
   return sharedRoutes({
     options: page,
     surroundings: page.surroundings,
-    records: openStoredRecords(context, project),
+    records: openStoredRecords({ ...context, price: page.price }, project),
     book: openFleetApprovals(context, identity),
     state,
     pollMs: CHANGE_MS,

@@ -92,11 +92,12 @@ export async function findRun(pool: Pool, project: string, id: string): Promise<
 }
 
 export function openStoredRecords(
-  options: StoredRecordsOptions & { readonly folders: RecordFolders },
+  options: StoredRecordsOptions &
+    NonNullable<Parameters<typeof openRunReader>[0]> & { readonly folders: RecordFolders },
   project: string,
 ): RunRecords {
-  const { pool, contents, folders } = options;
-  const reader = openRunReader();
+  const { pool, contents, folders, price } = options;
+  const reader = openRunReader({ price });
   const found = (id: string): Promise<FleetRun> => findRun(pool, project, id);
   const open = async (id: string): Promise<string> => {
     const record = await folders.of(await found(id));

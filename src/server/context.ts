@@ -3,7 +3,7 @@ import type { RunStarter } from './run-starter.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 
 export interface SkillContext {
-  readonly options: Pick<RunServerOptions, 'runtime' | 'reach'>;
+  readonly options: Pick<RunServerOptions, 'runtime' | 'reach' | 'price'>;
   readonly surroundings: Surroundings;
 }
 

@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { isSkillError } from '#core';
-import { eventRow, type RecordLine } from './event-row.ts';
+import { openEventRows, type PriceAnswer, type RecordLine } from './event-row.ts';
 import type { LiveMessage } from './run-starter.ts';
 import { frameEvent } from './server-sent-events.ts';
 
@@ -23,6 +23,7 @@ export interface LiveOptions {
   /** The events that the page does not have. */
   readonly follow: (signal: AbortSignal) => AsyncIterable<RecordLine>;
   readonly live: EventEmitter | undefined;
+  readonly price?: PriceAnswer;
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +31,7 @@ export interface LiveOptions {
 const MAX_WAITING = 1_000_000;
 
 /** `row` for each event, `delta` and `output` while the run is in progress here, `end` at the end. */
-export async function* liveRows({ follow: events, live, signal }: LiveOptions): AsyncGenerator<string> {
+export async function* liveRows({ follow: events, live, price, signal }: LiveOptions): AsyncGenerator<string> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const waiting: string[] = [];
@@ -47,8 +48,9 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
     if (!isFull()) push(frameEvent(message.type, message));
   };
   const follow = async (): Promise<void> => {
+    const toRow = openEventRows(price);
     for await (const line of events(either)) {
-      push(frameEvent('row', eventRow(line), lineId(line)));
+      push(frameEvent('row', toRow(line), lineId(line)));
       while (isFull() && !either.aborted) await wait(10);
     }
     push(frameEvent('end', {}));

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { followRun, isRunId, listRuns, runIds, verifyChain, verifyRun } from '#journal';
 import { readSealKey } from '#platform';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
-import type { RecordLine } from './event-row.ts';
+import type { PriceAnswer, RecordLine } from './event-row.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 import { filesIn, type RunStarter } from './run-starter.ts';
@@ -50,9 +50,16 @@ export interface RunRecords {
   verify(run: string): Promise<Immutable<Integrity>>;
 }
 
+interface FolderRecords {
+  readonly home: string | undefined;
+  readonly starter: RunStarter;
+  readonly price: PriceAnswer | undefined;
+}
+
 /** Runs that this machine recorded in a directory. */
-export function openFolderRecords(directory: string, home: string | undefined, starter: RunStarter): RunRecords {
-  const reader = openRunReader({ isOwn: (run) => starter.find(run) !== undefined, outputs: starter.outputs });
+export function openFolderRecords(directory: string, { home, starter, price }: FolderRecords): RunRecords {
+  const own = { isOwn: (run: string) => starter.find(run) !== undefined, outputs: starter.outputs };
+  const reader = openRunReader({ own, price });
   const findFolder = (id: string): string => runFolder(directory, id);
   const follow: RunRecords['follow'] = async function* (id, { after, content = 'whole', signal }) {
     for await (const line of followRun(findFolder(id), { signal, content, pollMs: 50 }))

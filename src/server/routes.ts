@@ -23,7 +23,7 @@ const CHANGE_MS = 200;
 interface PageSource extends SkillContext {
   readonly records: RunRecords;
   readonly book: ApprovalBook;
-  readonly live?: Parameters<typeof runRoutes>[1];
+  readonly live?: Parameters<typeof runRoutes>[0]['live'];
   readonly status: () => Immutable<ServerStatus> | Promise<Immutable<ServerStatus>>;
   readonly state: Parameters<typeof changes>[0];
   /** How often the state is read for each open page, which learns about every difference. */
@@ -51,7 +51,7 @@ export function apiRoutes(context: ServerContext): readonly Route[] {
   return [
     ...pageRoutes({
       ...context,
-      records: openFolderRecords(options.directory, home, starter),
+      records: openFolderRecords(options.directory, { home, starter, price: options.price }),
       book: openFolderApprovals(home, starter.askedBy),
       live: (run) => starter.find(run)?.live,
       status: () => ({
@@ -92,7 +92,7 @@ function pageRoutes({ records, book, live, status, state, pollMs, ...context }: 
     ),
     ...skillRoutes(context),
     ...catalogRoutes(context),
-    ...runRoutes(records, live),
+    ...runRoutes({ records, live, price: context.options.price }),
     ...approvalRoutes(book),
     ...policyRoutes(context),
   ];

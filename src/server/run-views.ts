@@ -2,11 +2,11 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { changesBetween, defined, sliceStart, type RunInfo } from '#core';
+import { changesBetween, defined, eventText, sliceStart, type RunInfo } from '#core';
 import { isLeftOutNote } from '#runtime';
 import { readRun, type ListedRun } from '#journal';
 import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api/runs.ts';
-import { eventRow, planView } from './event-row.ts';
+import { eventRow, planView, priceAnswer, type PriceAnswer } from './event-row.ts';
 import type { Immutable } from './router.ts';
 import { filesIn } from './run-starter.ts';
 
@@ -26,7 +26,7 @@ export interface RunReader {
   readonly detail: (id: string, folder: string) => Immutable<RunDetail>;
 }
 
-export interface OwnRuns {
+interface OwnRuns {
   /** Whether a run can be cancelled here. */
   readonly isOwn: (run: string) => boolean;
   /** The folder of the output files of a run; it may not exist. */
@@ -35,14 +35,19 @@ export interface OwnRuns {
 
 const MAX_REMEMBERED = 1_000;
 
-/** `own`: runs that this server started, if any. */
-export function openRunReader(own?: OwnRuns): RunReader {
+interface RunReaderOptions {
+  /** Runs that this server started, if any. */
+  readonly own?: OwnRuns;
+  readonly price?: PriceAnswer | undefined;
+}
+
+export function openRunReader({ own, price }: RunReaderOptions = {}): RunReader {
   const remembered = new Map<string, RunFacts>();
   const rememberFacts = (folder: string, info: RunInfo): RunFacts => {
     const key = `${folder} ${info.events.head}`;
     const known = remembered.get(key);
     if (known !== undefined) return known;
-    const facts = readFacts(folder);
+    const facts = readFacts(folder, price);
     if (info.outcome === 'running') return facts;
     remembered.set(key, facts);
     const [oldest] = remembered.keys();
@@ -89,7 +94,7 @@ export function openRunReader(own?: OwnRuns): RunReader {
         approvals: info.approvals.map(({ call, tool, answer: verdict }) => ({
           call,
           tool,
-          answer: typeof verdict === 'string' ? verdict : `${verdict.verdict} (${verdict.scope}, ${verdict.by})`,
+          answer: answerText(call, verdict),
         })),
         files:
           outputs === undefined
@@ -101,13 +106,16 @@ export function openRunReader(own?: OwnRuns): RunReader {
   };
 }
 
-function readFacts(folder: string): RunFacts {
+function readFacts(folder: string, price: PriceAnswer | undefined): RunFacts {
   const models = new Set<string>();
   const turns: number[] = [];
   // A record that continues another one repeats its notes.
   const notStored = new Set<string>();
   let [toolCalls, inputTokens, outputTokens, estimated, elapsedMs, events] = [0, 0, 0, 0, 0, 0];
   let isEstimated = false;
+  let model = '';
+  let usd: number | undefined;
+  let hasUnknownPrice = false;
   let plan: RunDetail['plan'];
   let answer = '';
   let resumes: string | undefined;
@@ -121,6 +129,7 @@ function readFacts(folder: string): RunFacts {
     if (event.type === 'plan') plan = { ...planView(event.plan), steps: [...planView(event.plan).steps] };
     if (event.type === 'model-call') {
       models.add(event.model);
+      ({ model } = event);
       turns.push(event.turn);
       estimated += event.tokens;
     }
@@ -128,6 +137,9 @@ function readFacts(folder: string): RunFacts {
     inputTokens += event.usage.inputTokens ?? 0;
     outputTokens += event.usage.outputTokens ?? 0;
     if (event.usage.inputTokens === undefined) isEstimated = true;
+    const cost = priceAnswer(price, model, event);
+    if (cost === undefined) hasUnknownPrice = true;
+    else usd = (usd ?? 0) + cost;
   }
   return {
     usage: {
@@ -138,6 +150,7 @@ function readFacts(folder: string): RunFacts {
       outputTokens,
       isEstimated,
       elapsedMs: Math.round(elapsedMs),
+      ...defined({ usd: hasUnknownPrice ? undefined : usd }),
     },
     plan,
     answer,
@@ -146,6 +159,10 @@ function readFacts(folder: string): RunFacts {
     events,
     notStored: [...notStored],
   };
+}
+
+function answerText(call: number, answer: RunInfo['approvals'][number]['answer']): string {
+  return eventText({ type: 'approval-answer', call, request: '', answer }, 'normal')[0]?.text ?? '';
 }
 
 const MAX_STEPS = 1_000;

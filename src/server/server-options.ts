@@ -2,6 +2,7 @@ import type { AgentOptions, AgentResult } from '#agent';
 import type { Model, Surroundings } from '#core';
 import type { ExecutionOptions } from '#sandbox';
 import type { CaseHistory, EvaluationRow } from './api/govern.ts';
+import type { PriceAnswer } from './event-row.ts';
 import type { Immutable } from './router.ts';
 
 export interface RunServerOptions extends Pick<AgentOptions, 'runtime' | 'model'> {
@@ -31,6 +32,8 @@ export interface RunServerOptions extends Pick<AgentOptions, 'runtime' | 'model'
     readonly writes: readonly string[];
     readonly hosts: readonly string[];
   };
+  /** What an answer of a model costs in US dollars, undefined if that is not known (default: runs have no money). */
+  readonly price?: PriceAnswer;
   /** Folder of the built page (default: the server has no page). */
   readonly console?: string;
   /** Finished evaluations (default: none). */

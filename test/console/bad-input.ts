@@ -45,7 +45,7 @@ export function testBadInput({ at, open, start, restart }: Console): void {
     await open(`runs/${await start('a huge answer')}`);
     await state('done').waitFor();
     await page.locator('.markdown', { hasText: 'start xxx' }).waitFor();
-    await page.locator('summary', { hasText: 'final_answer' }).click();
+    await page.locator('.step-head', { hasText: 'final_answer' }).click();
     await page
       .getByRole('button', { name: /Show more/ })
       .first()

@@ -86,6 +86,26 @@ const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
       { text: 'It printed three rows.' },
     ],
   ],
+  [
+    'report of sales',
+    [
+      {
+        text: 'I look at the data first.',
+        calls: [
+          [
+            'run_command',
+            { command: "printf 'region,amount,share\\nnorth,1200,40%%\\nsouth,900,30%%\\nwest,905,30%%\\n'" },
+          ],
+        ],
+      },
+      {
+        calls: [['run_command', { command: `sleep 0.2; echo '{"total":3005,"regions":{"north":1200,"south":900}}'` }]],
+      },
+      { calls: [['run_command', { command: 'echo "no such column: margin" >&2; exit 3' }]] },
+      { calls: [['read_file', { path: 'CHANGELOG.md' }]] },
+      { text: '## Sales\n\nThe **north** leads with 1,200.\n' },
+    ],
+  ],
   ['hostile', [{ text: [HOSTILE_TEXT, ...HOSTILE].join('\n') }]],
   ['slow', [{ text: 'This answer comes late.' }]],
   ['huge', [{ text: `start ${'x'.repeat(5_000_000)}` }]],
@@ -145,6 +165,7 @@ export async function openConsoleWorld({ skills = 0, isTidy = false }: WorldOpti
     directory: path.join(project, '.agent/runs'),
     surroundings: { cwd: project, home, env: {} },
     console: PAGE_FOLDER,
+    price: (_, { inputTokens = 0, outputTokens = 0 }) => (2 * inputTokens + 10 * outputTokens) / 1_000_000,
     evaluations: storedEvaluations(project),
     agent: {
       run: {

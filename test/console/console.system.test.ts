@@ -247,10 +247,10 @@ describe('the console', needs('chromium'), () => {
     await button('Resume…').click();
     // The program is not run again, so nothing is asked.
     await page.getByRole('region', { name: 'Resume with a larger budget' }).getByRole('button').click();
-    await page.getByText('It printed three rows.').waitFor();
+    await page.getByText('It printed three rows.').first().waitFor();
     await state('done').waitFor();
     expect([page.url().includes(run), await button('Yes, once').count()]).toEqual([false, 0]);
-    await page.locator('summary', { hasText: 'run_command "for' }).click();
+    await page.locator('.step-head', { hasText: 'run_command "for' }).click();
     await page.locator('.step-body').getByText(/row 3/).waitFor();
     const slow = await start('a slow request');
     await open(`runs/${slow}`);
@@ -260,7 +260,7 @@ describe('the console', needs('chromium'), () => {
     await button('Fork…').click();
     await page.getByLabel('Request').fill('How many rows?');
     await button('Start the fork').click();
-    await page.getByText('There are 42 rows.').waitFor();
+    await page.getByText('There are 42 rows.').first().waitFor();
     expect(page.url()).not.toContain(slow);
   });
 

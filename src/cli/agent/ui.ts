@@ -17,6 +17,7 @@ import { reportWarning } from '../terminal/terminal.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel } from './agent-model.ts';
 import { askForTrust } from './consent.ts';
+import { priceAnswers } from './price-answers.ts';
 import { agentExecution, sandboxOptions, withPrograms } from './programs.ts';
 
 const { model, budget, executor, project, mount, allow, auto, with: withFlag, environment } = AGENT_FLAGS;
@@ -72,6 +73,7 @@ export const command = defineCommand({
       directory: runsDirectory(surroundings.cwd, runtime.config.runs?.directory),
       surroundings,
       console: packageFile('dist/console'),
+      price: priceAnswers(runtime),
       evaluations: storedEvaluations(surroundings.cwd),
       openModel: async (name, ending) => (await chooseModel({ ...invocation, signal: ending }, runtime, name)).model,
       agent: {

@@ -3,6 +3,7 @@ import { defineCommand, list, option } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { makeTemporaryFolder } from '#sandbox';
 import { portInUse, untilStopped } from '../serving.ts';
+import { priceAnswers } from '../agent/price-answers.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
@@ -62,7 +63,7 @@ export const command = defineCommand({
         ...fleet,
         base: makeTemporaryFolder(runtime.executionPlaces.base),
         skillSet,
-        page: { runtime, surroundings, pages: packageFile('dist/console') },
+        page: { runtime, surroundings, price: priceAnswers(runtime), pages: packageFile('dist/console') },
         port,
         webhooksTo,
         host: options.host,

@@ -16,6 +16,7 @@ export const RunUsage = z.object({
   outputTokens: count,
   isEstimated: z.boolean().describe('the model reported no usage; requests are estimated'),
   elapsedMs: count,
+  usd: count.optional().describe('US dollars; absent if a price or the tokens of an answer are unknown'),
 });
 export type RunUsage = z.output<typeof RunUsage>;
 
@@ -52,18 +53,31 @@ export const EventRow = z.object({
   type: text,
   tone: z.enum(TONES),
   text,
+  preview: text.optional().describe('the start of what was said, printed or read, at most 600 characters'),
   call: count.optional(),
+  action: text.optional().describe('the type of the action, whatever the vocabulary calls its tool'),
   turn: count.optional(),
   plan: PlanView.optional(),
   answer: text.optional().describe('the final answer, at most 100,000 characters'),
   request: text.optional().describe('the id of the approval request'),
-  tokens: count.optional().describe('of a model call'),
+  model: text.optional().describe('of a model call and its answer'),
+  tokens: count.optional().describe('in and out, of an answer of the model'),
+  usage: z
+    .object({
+      inputTokens: count.optional(),
+      outputTokens: count.optional(),
+      cachedInputTokens: count.optional(),
+      cacheWriteInputTokens: count.optional(),
+    })
+    .optional(),
+  usd: count.optional().describe('US dollars, of an answer of a model whose price is known'),
 });
 export type EventRow = z.output<typeof EventRow>;
 
 export const RowsQuery = z.strictObject({
   from: z.coerce.number().int().min(1).default(1).describe('number of the first event'),
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
+  query: text.max(500).default('').describe('only events whose whole content contains this, in any case'),
 });
 export const Rows = z.object({ rows: z.array(EventRow), isMore: z.boolean() });
 

@@ -17,7 +17,7 @@ import {
   type EventRow,
 } from '../api/runs.ts';
 import type { RunRecords } from '../records.ts';
-import { cutEvent, eventRow, type RecordLine } from '../event-row.ts';
+import { cutEvent, openEventRows, type PriceAnswer, type RecordLine } from '../event-row.ts';
 import { httpError } from '../http-error.ts';
 import { liveRows, readLineId } from '../live-stream.ts';
 import { route, type Immutable, type Route } from '../router.ts';
@@ -31,8 +31,15 @@ const LiveQuery = z.strictObject({
     .describe('the id of the last row that the reader has'),
 });
 
-/** Routes that read runs. `live` has what happens in a run of this server and is not recorded. */
-export function runRoutes(records: RunRecords, live?: (run: string) => EventEmitter | undefined): readonly Route[] {
+interface RunRouteOptions {
+  readonly records: RunRecords;
+  /** What happens in a run of this server and is not recorded. */
+  readonly live?: ((run: string) => EventEmitter | undefined) | undefined;
+  readonly price?: PriceAnswer | undefined;
+}
+
+/** Routes that read runs. */
+export function runRoutes({ records, live, price }: RunRouteOptions): readonly Route[] {
   return [
     route('GET /runs', 'List recorded runs, newest first', { query: RunListQuery, answer: RunList }, ({ query }) =>
       records.list(query),
@@ -45,14 +52,17 @@ export function runRoutes(records: RunRecords, live?: (run: string) => EventEmit
     ),
     route(
       'GET /runs/{id}/rows',
-      'Read events of a run as short lines',
+      'Read events of a run as short lines, or search them',
       { query: RowsQuery, answer: Rows },
-      async ({ params: { id = '' }, query: { from, limit } }) => {
+      async ({ params: { id = '' }, query: { from, limit, query } }) => {
         const rows: Immutable<EventRow>[] = [];
-        for (const line of readRun(await records.open(id), { content: 'start' }).lines) {
-          if (line.seq < from) continue;
+        const needle = query.toLowerCase();
+        const toRow = openEventRows(price);
+        for (const line of readRun(await records.open(id), { content: needle === '' ? 'start' : 'whole' }).lines) {
+          const row = toRow(line);
+          if (line.seq < from || !hasText(line.event, needle)) continue;
           if (rows.length === limit) return { rows, isMore: true };
-          rows.push(eventRow(line));
+          rows.push(row);
         }
         return { rows, isMore: false };
       },
@@ -66,7 +76,7 @@ export function runRoutes(records: RunRecords, live?: (run: string) => EventEmit
         const last = readLineId(lastEventId ?? '') ?? readLineId(after) ?? { after: 0 };
         const follow = (stop: AbortSignal): AsyncIterable<RecordLine> =>
           records.follow(id, { ...last, content: 'answer', signal: stop });
-        return liveRows({ follow, live: live?.(id), signal });
+        return liveRows({ follow, live: live?.(id), price, signal });
       },
     ),
     route(
@@ -126,6 +136,13 @@ export function runRoutes(records: RunRecords, live?: (run: string) => EventEmit
       }),
     ),
   ];
+}
+
+/** Whether a text of the event contains `needle`, which is in lower case. Names of fields are not text. */
+function hasText(value: unknown, needle: string): boolean {
+  if (needle === '') return true;
+  if (typeof value === 'string') return value.toLowerCase().includes(needle);
+  return typeof value === 'object' && value !== null && Object.values(value).some((part) => hasText(part, needle));
 }
 
 function* jsonLines(lines: Iterable<unknown>): Generator<string> {
