@@ -11,6 +11,7 @@ export type Signal =
   | 'remove'
   | 'run-script'
   | 'flow'
+  | 'settings'
   | 'fetches'
   | 'starts'
   | 'private'

@@ -62,7 +62,12 @@ export function scanSkill(
   const has = (...signals: readonly string[]): readonly FileScan[] =>
     scanned.filter(({ hits }) => hits.some(({ means }) => signals.includes(means)));
   const mayStartDownload = has('fetches').length > 0 && has('starts').length > 0;
-  const flowing = has('flow', ...(mayStartDownload ? ['fetches', 'starts'] : [])).map(({ file }) => file);
+  // Documents name settings to say where a key goes; those that reach no host need no flows.
+  const mayReach = has('reaches').some(({ file }) => !isDocument(file));
+  const settings = has('settings').filter((one) => (mayReach && !isDocument(one.file)) || has('reaches').includes(one));
+  const flowing = [...has('flow', ...(mayStartDownload ? ['fetches', 'starts'] : [])), ...settings].map(
+    ({ file }) => file,
+  );
   const ends = [...new Set([...flowing, ...files.filter((file) => isExecutedText(file, files))])];
   // The message of a pattern has the text that it found.
   const { findings, folded } = findFlowFindings(files, { ends, topic });

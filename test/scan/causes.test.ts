@@ -6,6 +6,7 @@ import { applyScanPolicy } from '../../src/scan/policy.ts';
 import { scanSkill } from '../../src/scan/scan.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { HOST, HIDDEN_SINKS, says, type Texts } from './causes-sinks.ts';
+import { OWN_VARIABLES, SENT_SETTINGS } from './causes-settings.ts';
 import { HIDDEN_SOURCES } from './causes-sources.ts';
 
 /** The rules that stop an install. */
@@ -83,7 +84,11 @@ describe('causes of evasions', () => {
     for (const [name, texts, rule] of [...HIDDEN_SOURCES, ...HIDDEN_SINKS]) expect(stops(texts), name).toContain(rule);
   });
 
-  test.each(HARMLESS)('%s stops nothing', (_name, texts) => {
+  test.each(SENT_SETTINGS)('the variables of a project are sent: %s', (_name, texts) => {
+    expect(stops(texts)).toContain('collect-and-send');
+  });
+
+  test.each([...HARMLESS, ...OWN_VARIABLES])('%s stops nothing', (_name, texts) => {
     expect(stops(texts)).toEqual([]);
   });
 

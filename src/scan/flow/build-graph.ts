@@ -1,6 +1,6 @@
 /** Links statements by names, functions, files and programs: the graph through which data flows. */
 import { findPrograms } from './programs.ts';
-import { ADDS, NAMES_ONLY, PUSHES, SENDING_METHOD, withoutOptions, type Act } from './marks.ts';
+import { ADDS, PUSHES, SENDING_METHOD, withoutNamingOptions, withoutOptions, type Act } from './marks.ts';
 import {
   assignedNames,
   splitAssignment,
@@ -104,7 +104,7 @@ const PASSED_ON = /^\.(?:text|content|stdout|stderr|body|data|buffer|value)$/;
 
 function usesIn(code: string, statement: FlowStatement, graph: Graph): readonly Use[] {
   if (statement.unit.language === 'shell')
-    return [...code.replaceAll(NAMES_ONLY, ' ').matchAll(/\$\{?([A-Za-z_]\w{0,80}|[1-9@*])/g)].map(([, name = '']) => ({
+    return [...withoutNamingOptions(code).matchAll(/\$\{?([A-Za-z_]\w{0,80}|[1-9@*])/g)].map(([, name = '']) => ({
       key: keyFor(/^[1-9@*]$/.test(name) ? '@' : name, statement, graph),
       isSelected: false,
     }));
@@ -140,6 +140,8 @@ const INPUT: Readonly<Record<Unit['language'], RegExp>> = {
 const ENVIRONMENT_ENTRY = /\b(?:os\.environ|process\.env)\.(\w{1,80})|\b(?:getenv|environ\.get)\( ?\ue000(\d+)\ue001/g;
 const MUTATES =
   /(?<![\w$.])([A-Za-z_$][\w$]*)(?:\.\w{1,40}){0,2}\.(?:append|push|extend|update|add|insert|unshift|read|read_file|write|writelines|writestr|set|set_content|attach|put|put_nowait|concat|appendChild|addHandler)\(/g;
+/** The variables of this process: to set one changes nothing else of the module that they belong to. */
+const OF_PROCESS = /\b(?:os\.environ|process\.env)\b/g;
 const DUMPS = /\.(?:dump|copy|copy2|copyfile|copyfileobj|add|write)\(/;
 export function toNode({ statement, direct, acts, texts, words }: MarkedStatement, graph: Graph): Node {
   const { unit, scope, code, left, right } = statement;
@@ -149,7 +151,9 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
     ...usesIn(right, statement, graph),
     ...(statement.written === code ? [] : usesIn(assignedPart(statement), statement, graph)),
   ];
-  const to = assignedNames(left.replaceAll(/\[[^\]]*\]/g, '')).map((name) => keyFor(name, statement, graph));
+  const to = assignedNames(left.replaceAll(/(?<=[\w$)\]])\[[^\]]*\]/g, '').replace(OF_PROCESS, '')).map((name) =>
+    keyFor(name, statement, graph),
+  );
   const files = fileKeys(words);
   if (isShell || acts.has('read') || acts.has('send') || acts.has('start')) uses.push(...files.map(toUse));
   const isWriteMode = texts.some((text) => /^[wax]b?\+?$/.test(text)) || code.includes('createWriteStream(');
@@ -182,7 +186,8 @@ export function toNode({ statement, direct, acts, texts, words }: MarkedStatemen
     ? /^export (\w{1,80})=/.exec(code)?.[1]
     : /\b(?:os\.environ|process\.env)\.(\w{1,80})$/.exec(left)?.[1];
   if (exported !== undefined) to.push(`env:${exported}`);
-  for (const [, name = ''] of right.matchAll(MUTATES)) to.push(keyFor(name, statement, graph));
+  for (const [, name = ''] of right.replaceAll(OF_PROCESS, ' ').matchAll(MUTATES))
+    to.push(keyFor(name, statement, graph));
   if (!isShell && acts.has('write') && DUMPS.test(code))
     to.push(...usesIn(right, statement, graph).map(({ key }) => key));
   if (/^(?:return|yield|module\.exports|export default)\b/.test(code) && scope.of !== undefined)

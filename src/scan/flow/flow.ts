@@ -7,6 +7,7 @@ import type { RuleId } from '../rules.ts';
 import { groupByName, linkUnit, toNode, type Node } from './build-graph.ts';
 import { ACT_RULES, HELD, hasOnlyLocalSockets, LOOKS_ONLY, WALKS, type Held } from './marks.ts';
 import { hasSocket, mayMeet, readMarks, type Marks } from './read-marks.ts';
+import { findSelections } from './select-variables.ts';
 import { readUnits, type FlowStatement, type Unit } from './read-units.ts';
 import type { Strings } from './split-code.ts';
 import { isOwnHost } from '../credential-use.ts';
@@ -48,7 +49,7 @@ export function findFlows(files: readonly ScanFile[]): Flows {
   const graph = { strings, unitsByName, links: new Map(units.map((unit) => [unit, linkUnit(unit, unitsByName)])) };
   const read = units.flatMap((unit) => unit.statements.map((statement) => readMarks(statement, strings)));
   const nodes = mayMeet(read) ? read.map((one) => toNode(one, graph)) : [];
-  const held = propagate(nodes);
+  const held = propagate(nodes, nodes.length === 0 ? new Set() : findSelections(units, strings));
   const flows = [...nodes.flatMap((node) => findAt(node, held)), ...findLocked(nodes, held)];
   const absent = new Map(files.map((file) => [file, CUT_NAMES.filter((name) => !file.text.includes(name))] as const));
   const decoded = units.flatMap((unit) =>
@@ -135,6 +136,9 @@ function holdAt({ statement, uses, direct, acts }: Node, held: ReadonlyMap<strin
   const isShell = statement.unit.language === 'shell';
   if (path !== undefined && !marks.has('secret') && (isShell ? !LOOKS_ONLY.test(statement.code) : acts.has('read')))
     marks.set('secret', path);
+  const settings = marks.get('settings');
+  if (settings !== undefined && (isShell ? !LOOKS_ONLY.test(statement.code) : acts.has('read')))
+    marks.set('environment', settings);
   return marks;
 }
 
@@ -146,7 +150,7 @@ const SECRET_MARKS: readonly Held[] = ['secret', 'environment', 'homeFile'];
 const IS_NAME =
   /^(?:(?:return|await|str\(|os\.path\.\w{1,20}\(|path\.\w{1,20}\(|Path\() ?)*[\w$.{}"]+ ?(?:\(\))?\)*:?$/;
 
-function propagate(nodes: readonly Node[]): ReadonlyMap<string, Marks> {
+function propagate(nodes: readonly Node[], selections: ReadonlySet<FlowStatement>): ReadonlyMap<string, Marks> {
   const held = new Map<string, Marks>();
   const users = new Map<string, Node[]>();
   for (const node of nodes)
@@ -173,6 +177,7 @@ function propagate(nodes: readonly Node[]): ReadonlyMap<string, Marks> {
   for (const node of queue) {
     queue.delete(node);
     const marks = holdAt(node, held);
+    if (selections.has(node.statement)) for (const mark of ['environment', 'settings'] as const) marks.delete(mark);
     if (ONLY_MEASURES.test(node.statement.right) && !node.acts.has('read')) continue;
     const isShell = node.statement.unit.language === 'shell';
     // What a shell saves is often an answer; a program comes from the command that downloads.

@@ -270,7 +270,7 @@ const FOLDS: readonly Fold[] = (
       (f, [a]) => (a === undefined || /^(?:HOME|USERPROFILE)$/.test(valueOf(f, a)) ? add(f, '~') : undefined),
     ],
     [
-      String.raw`\b(?:os\.path|path|posixpath|path\.posix)\.(?:join|resolve)\(·${STRINGS}\)|\bjoin\(·${STRINGS}\)`,
+      String.raw`\b(?:os\.path|path|posixpath|path\.posix)\.(?:join|resolve)\(·${STRINGS}\)|(?<![\w.])join\(·${STRINGS}\)`,
       (f, [a, b]) => add(f, tokens(f, a ?? b ?? '').join('/')),
     ],
     [String.raw`§·\/·§`, (f, [a, b]) => add(f, `${valueOf(f, a)}/${valueOf(f, b)}`)],

@@ -6,6 +6,7 @@ import type { Language } from './split-code.ts';
  * selected by name is not a secret. `socket`: a connection. `client`: an object that sends. `received`: data from a connection.
  * `remote`: a downloaded text. `download`: the path of a downloaded file. `decoded`: a decoded text. `asset`: the text of a file that is no code. `home`: the path of
  * the home folder. `homeFile`: its files, one after another. `startup`: the path of a file that a machine or a tool runs by itself.
+ * `settings`: the path of a file with the variables of a project; its content is an environment, whose variables are selected by name.
  */
 export const HELD = [
   'path',
@@ -21,6 +22,7 @@ export const HELD = [
   'home',
   'homeFile',
   'startup',
+  'settings',
 ] as const;
 export type Held = (typeof HELD)[number];
 
@@ -54,6 +56,10 @@ const SECRET_PATH =
 export const METADATA_LOGIN =
   /security-credentials|service-accounts\/[\w@.-]{1,80}\/(?:token|identity)|identity\/oauth2\/token|\/v2\/credentials|meta-data\/identity-credentials/i;
 
+/** The variables of a project. Templates and encrypted files are made to be shared. */
+const SETTINGS_PATH =
+  /(?:^|[\\/])\.env(?:\.(?!example|sample|templ|tpl|dist|default|schema|enc|gpg|age|vault|sops|keys?\b)[\w-]{1,20}(?:\.local)?|\*|\.\*)?$/i;
+
 /** Files that shells, schedulers, service managers, Git and interpreters run by themselves. */
 const STARTUP_PATH =
   /(?:^|[\\/])\.(?:bashrc|zshrc|profile|bash_profile|bash_login|zprofile|zshenv|zlogin|bash_aliases|xprofile|envrc)$|config\.fish$|fish\/conf\.d|\/etc\/(?:profile|cron|systemd|init\.d|rc\.local|environment|ld\.so\.preload)|\.config\/(?:systemd|autostart)|launch(?:agents|daemons)|(?:^|\/)crontabs?$|hooks\/(?:pre|post|commit|prepare|update|applypatch)|(?:site|user)customize\.py|\.pth$|\.vscode\/tasks\.json|programs[\\/]startup|currentversion\\run\b|\.ssh\/(?:rc|config|authorized_keys)$|\/etc\/sudoers|(?:^|[\\/])\.(?:tmux\.conf|inputrc|vimrc|exrc|pythonrc\w{0,4}|gdbinit|xinitrc|xsession\w{0,4}|pam_environment|gitconfig|wgetrc|curlrc|npmrc)$|\.?pip[\\/]pip\.conf$|nvim[\\/]init\.(?:vim|lua)$|\.config\/(?:environment\.d|git\/config|plasma-workspace)|ipython\/profile|jupyter_\w{1,20}_config|\.local\/bin\/\w|\.git\/config$|\.(?:claude|gemini|cursor|codex|qwen|copilot)[\\/](?:settings(?:\.local)?\.json|hooks?(?:\.json)?|mcp\.json|config\.toml)|(?:^|[\\/])\.?mcp\.json$/i;
@@ -70,6 +76,7 @@ export const WALKS = /\b(?:walk|i?glob|rglob|listdir|scandir|iterdir|(?:readdir|
 export const HELD_RULES: readonly MarkRule<Held>[] = [
   anyText('path', SECRET_PATH),
   anyText('startup', STARTUP_PATH),
+  anyText('settings', SETTINGS_PATH),
   anyText('asset', ASSET),
   shell(
     'startup',
@@ -81,6 +88,8 @@ export const HELD_RULES: readonly MarkRule<Held>[] = [
   ),
   python('environment', /\bos\.environb?(?:\.(?:items|values|copy|keys)\(\)|(?![\w.[(]))/),
   javascript('environment', /\bprocess\.env\b(?![\w.[(?])|\bDeno\.env\.toObject\(/),
+  python('environment', /\bdotenv_values\(/),
+  javascript('environment', /\bdotenv\.(?:config|parse)\(/),
   python('environment', /(?<![\w.])(?:posix|nt)\.environb?\b|\bvars\( ?os ?\)/),
   javascript('environment', /\bBun\.env\b(?![\w.[(?])/),
   shell(
@@ -247,9 +256,33 @@ export const FILLS = /\.(?:substitute|safe_substitute|format|format_map|replace|
 /** What a program reads by itself, as its documentation says. */
 export const TOOL_VARIABLE = String.raw`\b(PGPASSFILE|KUBECONFIG|AWS_(?:SHARED_CREDENTIALS|CONFIG)_FILE|GOOGLE_APPLICATION_CREDENTIALS|DOCKER_CONFIG|CLOUDSDK_CONFIG|NPM_CONFIG_USERCONFIG|NETRC|BOTO_CONFIG|GNUPGHOME|RCLONE_CONFIG)=["']?\S{1,200}["']? (?=[a-z])(?!(?:ba|z)?sh\b|(?:cat|env|printenv|python\S{0,4}|node|perl|ruby)\b)(?!.*\$\{?\1\b)`;
 
-/** Parts of a shell command that name a key without sending it, and commands that only look. */
-export const NAMES_ONLY =
-  /(?<=\b(?:ssh|scp|sftp|sshfs|rsync|mosh|ansible[\w-]{0,12}|ssh-copy-id|age)\b[^|;]{0,300}) -i ?\S{1,200}|(?<=\bcurl [^|;]{0,300}) (?:-b|-c|-E) ?\S{1,200}|(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:--key|--cert|--cacert|--netrc-file|--cookie|--cookie-jar|--kubeconfig|--ssh-key|--private-key|--identity(?:-file)?|-o ?IdentityFile) ?=?\S{1,200}/gi;
+/** Options that name a key without sending it, or leave a file out, by the programs that have them. */
+const NAMING_OPTIONS: readonly (readonly [program: RegExp, option: RegExp])[] = [
+  [
+    /\b(?:ssh|scp|sftp|sshfs|rsync|mosh|ansible|ssh-copy-id|age)/i,
+    /(?<=\b(?:ssh|scp|sftp|sshfs|rsync|mosh|ansible[\w-]{0,12}|ssh-copy-id|age)\b[^|;]{0,300}) -i ?\S{1,200}/gi,
+  ],
+  [/\bcurl /i, /(?<=\bcurl [^|;]{0,300}) (?:-b|-c|-E) ?\S{1,200}/gi],
+  [/\bzip /, /(?<=\bzip [^|;]{0,300}) -x \S{1,200}/g],
+  [/\bgrep -/, /(?<=\bgrep (?:-\S{1,20} ){0,4})-\w{0,4}v\w{0,4} \S{1,200}/g],
+  [/ (?:!|-not) -i?name /, / (?:!|-not) -i?name \S{1,200}/g],
+  [/ -{1,2}exclude/, / -{1,2}exclude(?:-\w{1,10})?[ =]\S{1,200}/g],
+  [
+    / (?:--(?:key|cert|cacert|netrc-file|cookie|kubeconfig|ssh-key|private-key|identity)|-o ?IdentityFile)/i,
+    /(?<!(?:sh|python[\d.]{0,4}|node|perl|ruby|php)(?: -\w{1,4})?) (?:--key|--cert|--cacert|--netrc-file|--cookie|--cookie-jar|--kubeconfig|--ssh-key|--private-key|--identity(?:-file)?|-o ?IdentityFile) ?=?\S{1,200}/gi,
+  ],
+];
+
+/** A shell command without them. */
+export function withoutNamingOptions(code: string): string {
+  if (!code.includes(' -')) return code;
+  return NAMING_OPTIONS.reduce(
+    (rest, [program, option]) => (program.test(rest) ? rest.replaceAll(option, ' ') : rest),
+    code,
+  );
+}
+
+/** Commands that only look. */
 export const LOOKS_ONLY =
   /^(?:if |elif |while |do |then |else |! |sudo )*(?:\[|test|ls|ll|chmod|chown|ssh-keygen|ssh-add|ssh-copy-id|ssh(?= [^<]{0,4000}$)|mkdir|touch|rm|stat|export(?! \w{1,80}=\$\()|alias|cd|which|command -v|vim?|nano|code|open|brew|apt(?:-get)?|(?:echo|printf)(?= [^|]{0,4000}$))(?: |$)/;
 export const PRINTS_ONLY = /^(?:echo|printf) [^|]{0,4000}$/;

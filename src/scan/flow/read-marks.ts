@@ -7,11 +7,11 @@ import {
   HOME,
   LOOKS_ONLY,
   METADATA_LOGIN,
-  NAMES_ONLY,
   PRINTS_ONLY,
   PUSHES,
   STARTED_SEND,
   TOOL_VARIABLE,
+  withoutNamingOptions,
   withoutOptions,
   type Act,
   type Held,
@@ -53,6 +53,9 @@ const SECRET_WORD = /[./_]|login|local|security/i;
 const BROWSER_PORT = /devtoolsactiveport$/i;
 /** In a shell a file is an argument of anything. */
 const READS_TEXT = /\b(?:cat|head|tail|sed|awk|grep|cut|tr|tac|base64|xxd|strings|dd|jq|source)\b|<|(?:^|[;&] ?)\. /;
+/** A program or a shell takes its variables from there, or a host of the user gets its settings. */
+const LOADS_SETTINGS =
+  /^(?:source|\.) |\bexport \$?\(|--(?:from-)?env-file|^(?:scp|rsync|ssh|gh|vercel|heroku|fly(?:ctl)?|docker|kubectl|sops|dotenvx?)\b/;
 const GLOB = /\.[^\s]{0,20}[*?[]/;
 const TOLD = new RegExp(TOOL_VARIABLE, 'i');
 const SENDER = /^(?:curl|wget|nc|ncat|scp)$/;
@@ -63,7 +66,7 @@ const TEXT_RULES = HELD_RULES.filter((one) => one.in === 'text');
 export function readMarks(statement: FlowStatement, strings: Strings): MarkedStatement {
   const { unit, code, written, left } = statement;
   const isShell = unit.language === 'shell';
-  const plain = isShell ? code.replace(TOLD, ' ').replaceAll(NAMES_ONLY, ' ') : withoutOptions(code);
+  const plain = isShell ? withoutNamingOptions(code.replace(TOLD, ' ')) : withoutOptions(code);
   const texts = isShell ? [] : [...plain.matchAll(TOKENS)].map(([, index]) => strings[Number(index)] ?? '');
   const named = isShell
     ? plain.split(/[\s=@'"<>|();,:`]+/)
@@ -87,12 +90,16 @@ export function readMarks(statement: FlowStatement, strings: Strings): MarkedSta
   for (const { mark, find } of words.some((one) => SECRET_WORD.test(one)) ? TEXT_RULES : []) {
     const word = words.find((one) => find.test(one) && !one.startsWith('//') && !one.includes('://'));
     if (word !== undefined)
-      direct.set(mark, mark === 'path' || mark === 'startup' ? quoted(barePath(word), 60) : NAMES[mark]);
+      direct.set(
+        mark,
+        mark === 'path' || mark === 'startup' || mark === 'settings' ? quoted(barePath(word), 60) : NAMES[mark],
+      );
   }
   if (/^\{.*\}$/s.test(left.replace(/^(?:const|let|var) ?/, '')) || /\bin os\.environ$/.test(code))
     direct.delete('environment');
   if (statement.decoded.length > 0) direct.set('decoded', NAMES.decoded);
   if (isShell && LOOKS_ONLY.test(plain)) direct.delete('path');
+  if (isShell && LOADS_SETTINGS.test(plain)) direct.delete('settings');
   if (isShell && !READS_TEXT.test(plain)) direct.delete('asset');
   if (isShell && PRINTS_ONLY.test(plain) && !plain.includes('>')) acts.delete('write');
   if (acts.has('start')) {
@@ -134,7 +141,7 @@ function originOf(mark: Held, source: string, texts: readonly string[]): string 
 export function mayMeet(read: readonly MarkedStatement[]): boolean {
   const acts = new Set(read.flatMap((one) => [...one.acts]));
   const held = new Set(read.flatMap(({ direct }) => [...direct.keys()]));
-  const isSecret = held.has('path') || held.has('environment') || held.has('secret');
+  const isSecret = held.has('path') || held.has('environment') || held.has('secret') || held.has('settings');
   const isSent = acts.has('send') || held.has('client') || held.has('socket');
   return (
     (isSecret && isSent) ||
@@ -165,6 +172,7 @@ const NAMES: Readonly<Record<Held, string>> = {
   home: 'the home folder',
   homeFile: 'the files of the home folder',
   startup: 'a file that runs by itself',
+  settings: 'the variables of a project',
 };
 
 export function hasSocket({ statements }: Unit): boolean {

@@ -215,7 +215,7 @@ const MAY_IMPORT = /^(?:from|import|source|\.) |\brequire\(|\bimport\(/;
 export function assignedNames(left: string): readonly string[] {
   const exported = /^(?:module\.)?exports\.(\w{1,80})$/.exec(left)?.[1];
   if (exported !== undefined) return [exported];
-  return [...left.matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name);
+  return [...left.replaceAll('...', ' ').matchAll(/(?<![\w$.])[A-Za-z_$][\w$]*/g)].map(([name]) => name);
 }
 
 interface FoldContext {

@@ -61,6 +61,7 @@ const STARTS_OPEN = /^\s{0,200}(?:[.+?:)\]]|&&|\|\||\/(?!\/))/;
 /** The head of a statement without braces; its body is a statement of its own. */
 const HEAD = /^\s*(?:for|if|while)\s*(?:await\s*)?\(/;
 const DECLARATION = /^\s*(?:export )?(?:const|let|var) [^=]*=/;
+const FINDS_VARIABLE = /^\/\^?(?:\\s\*)?(?:\(\?:export\\s\+\)\?)?[A-Z][A-Z\d_]{2,60}(?:\\s\*|\s)?=/;
 const BLOCK_BEFORE = /(?:\)|=>|\b(?:else|try|finally|do)|^)$/;
 
 function splitScript(text: string, language: 'python' | 'javascript', reading: Reading): SplitCode {
@@ -125,8 +126,10 @@ function splitScript(text: string, language: 'python' | 'javascript', reading: R
       line += countLines(text, at, string.end);
       at = string.end;
     } else if (!isPython && character === '/' && /(?:[(,=:[!&|?{};]|\breturn|^)\s{0,20}$/.test(code.slice(-30))) {
-      at = endOfRegExp(text, at);
-      code += '/re/';
+      const stop = endOfRegExp(text, at);
+      // Of an expression it matters only whether it finds one variable by its name.
+      code += FINDS_VARIABLE.test(text.slice(at, stop)) ? '/NAME/' : '/re/';
+      at = stop;
     } else if (!isPython && character === '{' && BLOCK_BEFORE.test(code.trimEnd().slice(-8))) {
       code += '{';
       end();
@@ -322,7 +325,12 @@ function splitShell(text: string): SplitCode {
       const string = readShellString(text, at, isAnsi);
       const language = INLINE.test(code) ? interpretedLanguage(code) : undefined;
       if (language !== undefined) inner.push({ language, line, text: string.value });
-      const value = SEARCHES.test(code.slice(-200)) && !/[$\x60]/.test(string.value) ? 'pattern' : string.value;
+      const isPattern = SEARCHES.test(code.slice(-200)) && !/[$\x60]/.test(string.value);
+      const value = isPattern
+        ? /^\^?(?:export )?[A-Z][A-Z\d_]{2,60}=/.test(string.value)
+          ? 'NAME='
+          : 'pattern'
+        : string.value;
       code = `${isAnsi ? code.slice(0, -1) : code}${value.replaceAll('\n', ' ')}`;
       line += countLines(text, at, string.end);
       at = string.end;

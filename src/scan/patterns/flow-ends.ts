@@ -19,6 +19,12 @@ const FETCH_AND_START: readonly Pattern[] = [
 
 export const FLOW_END_PATTERNS: readonly Pattern[] = [
   ...FETCH_AND_START,
+  ...patterns('code', 'settings', [
+    {
+      says: '',
+      find: /(?<![\w.])\.env(?:\.(?:local|prod\w{0,8}|dev\w{0,9}|stag\w{0,4}))?(?![\w.(])|\bdotenv\.(?:config|parse)|\bdotenv_values\b/g,
+    },
+  ]),
   ...patterns('code', 'flow', [
     {
       says: 'names a secret',

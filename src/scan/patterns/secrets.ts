@@ -77,6 +77,13 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
       says: 'instructs to capture screen, keystrokes or location',
     },
   ]),
+  ...patterns('any', 'collect-and-send', [
+    {
+      find: /\b(?:curl|wget|https?|xh)\b[^\n|;]{0,200}(?:@|-t ?|--(?:upload|post|body)-file[ =]|< ?)["']?(?:\.\/|\$pwd\/)?\.env(?:\.(?:local|production))?(?![\w.])/g,
+      unless: /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b/,
+      says: 'sends the variables of a project',
+    },
+  ]),
   ...patterns('any', 'exfiltration', [
     {
       find: new RegExp(
