@@ -1,6 +1,6 @@
 // Bundles the command line with esbuild, after tsc has compiled the library. Commands stay separate chunks, loaded when they are named.
 // The chunks are CommonJS, because an empty ES module alone makes Node start a quarter slower.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -63,10 +63,32 @@ const nodePath = {
 const chunkEntry = {
   name: 'chunk-entry',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: path.join(directory, 'start.js') }));
-    onResolve({ filter: /^\.\/chunk-/ }, ({ path: name }) => ({ path: name, external: true }));
+    onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: './start.js', external: true }));
     onResolve({ filter: /^\.\/hook-program\.ts$/ }, () => ({ path: './hook-program.js', external: true }));
   },
+};
+
+/**
+ * Chunks that are loaded together are one file: Node takes a while to find each, and their compiled code is kept (src/cli/keep-packs.ts).
+ * Each pack is named by the modules whose chunks, with all that these import, it holds: `read` has
+ * what reads skills, `run` what an answer with a script needs beside.
+ */
+const PACKS = {
+  start: ['src/cli/start.ts'],
+  read: [
+    'src/cli/skills/search.ts',
+    'src/cli/skills/check.ts',
+    'src/cli/skills/inspect.ts',
+    'src/packs/browse/search-sources.ts',
+    'src/packs/browse/source-store.ts',
+  ],
+  run: [
+    'src/cli/agent/run.ts',
+    'src/runtime/start-run.ts',
+    'src/runtime/start-session.ts',
+    'src/runtime/execution/open-programs.ts',
+    'src/runtime/install-packages.ts',
+  ],
 };
 
 /** esbuild splits only ES modules, so each chunk is converted afterwards. */
@@ -84,6 +106,7 @@ async function buildChunks() {
     metafile: true,
   });
   writeNotices(metafile.inputs);
+  const chunks = new Map();
   await Promise.all(
     outputFiles.map(async (file) => {
       const { code } = await transform(file.text, {
@@ -97,9 +120,45 @@ async function buildChunks() {
         supported: { 'dynamic-import': false },
         legalComments: 'none',
       });
-      writeFileSync(file.path, withSharedBuiltins(withPlainExports(code)));
+      chunks.set(path.basename(file.path), withSharedBuiltins(withPlainExports(code)));
     }),
   );
+  return writePacks(chunks, metafile.outputs);
+}
+
+/** Writes the packs, and each of the other chunks as a file. Returns what makes other code load chunks from packs. */
+function writePacks(chunks, outputs) {
+  const packs = new Map();
+  for (const [pack, modules] of Object.entries(PACKS))
+    for (const module of modules) {
+      const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === module);
+      if (found === undefined) throw new Error(`the pack ${pack} names ${module}, which is no chunk`);
+      addChunk(found[0], pack);
+    }
+  function addChunk(output, pack) {
+    const name = path.basename(output);
+    if (packs.has(name)) return;
+    packs.set(name, pack);
+    for (const { path: imported, kind } of outputs[output].imports)
+      if (kind === 'import-statement' && outputs[imported] !== undefined) addChunk(imported, pack);
+  }
+  const withPacks = (code, own) =>
+    code.replaceAll(/\brequire\("\.\/([\w-]+\.js)"\)/gu, (all, name) => {
+      const pack = packs.get(name);
+      if (pack === undefined) return all;
+      return `${pack === own ? 'requireInPack' : `require("./${pack}.js")`}("${name}")`;
+    });
+  for (const [name, code] of chunks) if (!packs.has(name)) writeFileSync(path.join(directory, name), withPacks(code));
+  for (const pack of Object.keys(PACKS)) {
+    const members = [...chunks].filter(([name]) => packs.get(name) === pack);
+    const functions = members.map(([name, code]) => `"${name}"(module){${withPacks(code, pack)}\n}`);
+    // A chunk runs when it is first asked for, as a file does.
+    const text = `const chunks={${functions.join(',')}},loaded={};
+function requireInPack(name){let module=loaded[name];if(module===void 0)chunks[name](module=loaded[name]={exports:{}});return module.exports}
+module.exports=requireInPack;`;
+    writeFileSync(path.join(directory, `${pack}.js`), text);
+  }
+  return withPacks;
 }
 
 /**
@@ -126,7 +185,7 @@ function withSharedBuiltins(code) {
   });
 }
 
-await buildChunks();
+const withPacks = await buildChunks();
 await build({
   ...options,
   ...commonJs,
@@ -134,6 +193,7 @@ await build({
     skillwright: 'src/cli/bin.ts',
     // Started by hooks of agents, on each prompt.
     hook: 'src/cli/hook.ts',
+    'hook-answer': 'src/cli/hook-answer.ts',
     'hook-program': 'src/cli/hook-program.ts',
     // Started by path as threads, so they need a file of their own.
     'grep-worker': 'src/project/grep-worker.ts',
@@ -142,20 +202,11 @@ await build({
   supported: { 'dynamic-import': false },
   plugins: [chunkEntry, doors, nodePath, packages],
 });
-await build({
-  ...options,
-  ...commonJs,
-  entryPoints: { 'hook-answer': 'src/cli/hook-answer.ts' },
-  // A function, so that hook.js can run it with its compiled code.
-  banner: { js: '(function(require,module,__dirname){' },
-  footer: { js: '})' },
-  supported: { 'dynamic-import': false },
-  plugins: [chunkEntry, doors, nodePath, packages],
-});
-rmSync(path.join(directory, 'start.js'));
+const command = path.join(directory, 'skillwright.js');
+writeFileSync(command, withPacks(readFileSync(command, 'utf8')));
 writeFileSync(path.join(directory, 'package.json'), '{ "type": "commonjs" }\n');
 // npm does this on install, a clone does not.
-chmodSync(path.join(directory, 'skillwright.js'), 0o755);
+chmodSync(command, 0o755);
 
 // The published schemas are the constants that also check the files.
 const { CONFIG_JSON_SCHEMA } = await import('../dist/core/config/config.js');
