@@ -56,7 +56,8 @@ const MISSING: Readonly<Record<ReturnType<ConfinedDirectory['list']>['problems']
   changed: 'the folder changed while its files were listed',
   unreadable: 'the folder cannot be read',
   name: 'the folder has a name that is not UTF-8',
-  'too-many': `the skill has more than ${LIMITS.maxFiles.toLocaleString('en')} files; the rest is not listed`,
+  // Not `toLocaleString`, which takes longer than all else that loads with this file.
+  'too-many': 'the skill has more than 20,000 files; the rest is not listed',
   'too-deep': `the folder is more than ${String(LIMITS.maxDepth)} levels deep; its files are not listed`,
 };
 const LINKED_FOLDER = 'it is a link to a folder';
