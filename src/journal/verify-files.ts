@@ -2,13 +2,14 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { readField, isSkillError, parseJson, printable, cleanText } from '#core';
+import { readField, isSkillError, parseJson, printable, cleanText, type SessionState } from '#core';
 import { quietly, sha256, type ConfinedDirectory } from '#platform';
 import { CONTENT_KINDS, isContentPath, referencesIn, restoredValue, type ContentReference } from './references.ts';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
 import { fileText, type RunSummary } from './run-info.ts';
+import { VERSION } from '../version.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A large event may refer to texts in files; there are no further levels. */
@@ -70,7 +71,7 @@ export function openFileChecks(run: string, folder: ConfinedDirectory): FileChec
       const known = [...expected.map(({ name }) => name), ...(answer === undefined ? [] : [FINAL_FILE])];
       return [
         ...broken,
-        ...expected.flatMap(({ name, digest }) => fileProblem(folder, name, digest) ?? []),
+        ...expected.flatMap((file) => fileProblem(folder, file) ?? []),
         ...(isWhole ? unexpectedFiles(run, new Set([...known, ...contents.keys()])) : []),
       ];
     },
@@ -79,7 +80,8 @@ export function openFileChecks(run: string, folder: ConfinedDirectory): FileChec
 
 interface ExpectedFile {
   readonly name: string;
-  readonly digest: string;
+  /** Absent if the content cannot be derived. */
+  readonly digest?: string;
 }
 
 function expectedFiles(
@@ -90,16 +92,21 @@ function expectedFiles(
   return [
     { name: INDEX_FILE, digest: info.indexDigest },
     ...(info.scanDigest === '' ? [] : [{ name: SCAN_FILE, digest: info.scanDigest }]),
-    ...(state === undefined || !isWhole ? [] : [{ name: STATE_FILE, digest: sha256(fileText(state)) }]),
+    ...(state === undefined || !isWhole ? [] : [expectedState(info.version, state)]),
     ...(answer === undefined ? [] : [{ name: FINAL_FILE, digest: sha256(cleanText(answer)) }]),
   ];
 }
 
-function fileProblem(folder: ConfinedDirectory, name: string, digest: string): RunProblem | undefined {
+/** Versions count failures differently, so the events of another one do not give its state. Nothing reads the file. */
+function expectedState(version: string, state: SessionState): ExpectedFile {
+  return { name: STATE_FILE, ...(version === VERSION && { digest: sha256(fileText(state)) }) };
+}
+
+function fileProblem(folder: ConfinedDirectory, { name, digest }: ExpectedFile): RunProblem | undefined {
   const read = readRunFile(folder, name, MAX_FILE_BYTES);
   if (read.type === 'absent') return { code: 'file/missing', path: name, message: 'it is missing' };
   if (read.type === 'failed') return { code: 'file/edited', path: name, message: read.reason };
-  if (sha256(read.bytes) === digest) return undefined;
+  if (digest === undefined || sha256(read.bytes) === digest) return undefined;
   return { code: 'file/edited', path: name, message: 'it does not match the event log' };
 }
 

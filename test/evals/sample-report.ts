@@ -1,4 +1,5 @@
 /** Sample reports: one with everything, and one with any number of cases. */
+import { VERSION } from '../../src/version.ts';
 import { makeReport } from '../../src/evals/report/report.ts';
 import {
   ZERO_COST,
@@ -50,7 +51,7 @@ export function result(id: string, more: Partial<CaseResult> = {}): CaseResult {
 
 export function report(results: readonly CaseResult[], more: Partial<EvalReport> = {}): EvalReport {
   const parts = {
-    tool: 'skillwright 0.1.0',
+    tool: `skillwright ${VERSION}`,
     startedAt: '2026-11-15T10:00:00.000Z',
     wallMs: 12_345,
     skills: [{ name: 'tables', digest: `sha256-tree:${'ab'.repeat(32)}` }],

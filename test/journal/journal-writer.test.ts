@@ -13,6 +13,7 @@ import {
 import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { VERSION } from '../../src/version.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import type { RunRecordOptions } from '../../src/journal/journal-writer.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
@@ -62,7 +63,7 @@ describe('a run folder', () => {
       expect(JSON.parse(read(run.path, 'run.json'))).toEqual({
         schema: 1,
         run: run.id,
-        version: '1.2.3',
+        version: VERSION,
         request: 'fill in the form',
         chain: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
         startedAt: NOW.toISOString(),

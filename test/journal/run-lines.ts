@@ -1,3 +1,4 @@
+import { VERSION } from '../../src/version.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import type { JournalLine, RunEvent } from '../../src/core/run-events.ts';
@@ -25,7 +26,7 @@ export const start = (more: Partial<RunEvent & { readonly type: 'run-start' }> =
   schema: 1,
   run: 'run-1',
   request: 'read my invoice',
-  version: '0.1.0',
+  version: VERSION,
   indexHash: 'sha256:index',
   policyHash: 'sha256:policy',
   ...more,

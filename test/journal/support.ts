@@ -1,12 +1,13 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
+import { VERSION } from '../../src/version.ts';
 import { createRun, type RunRecord, type RunRecordOptions } from '../../src/journal/journal-writer.ts';
 import type { RunEvent, RunStart } from '../../src/core/run-events.ts';
 
 export const START: RunStart = {
   request: 'fill in the form',
-  version: '1.2.3',
+  version: VERSION,
   indexHash: 'sha256:index',
   index: { skills: [{ id: 'project/pdf', description: 'Fills in forms.' }] },
   policyHash: 'sha256:policy',

@@ -59,7 +59,13 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
   const past = replayedRun(
     info.run,
     lines,
-    { directory: path.dirname(folder), hasEnded, repeatsPrograms, again: again === true || keepAnswers !== undefined },
+    {
+      directory: path.dirname(folder),
+      version: info.version,
+      hasEnded,
+      repeatsPrograms,
+      again: again === true || keepAnswers !== undefined,
+    },
     keepAnswers,
   );
   const before = keepAnswers === undefined ? unfinishedBefore(start, past) : undefined;

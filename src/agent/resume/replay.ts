@@ -4,10 +4,11 @@
  */
 import path from 'node:path';
 
-import { actionFailed, failure, SkillError, stableJson, type Model } from '#core';
+import { actionFailed, failure, SkillError, stableJson, type Action, type Model } from '#core';
 import type { Run, RunOptions } from '#runtime';
 import { withRemark, type Conversation } from '../conversation.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
+import { VERSION } from '../../version.ts';
 import { isSettled, type RecordedCall, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 
 type Recall = NonNullable<RunOptions['recall']>;
@@ -68,7 +69,7 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
         goOn();
         return undefined;
       }
-      if (known.askedBy !== askedBy || stableJson(known.action) !== stableJson(action))
+      if (known.askedBy !== askedBy || !isSameAction(known.action, action, past.source))
         throw cannotResume(
           past,
           `call ${String(call)} was ${known.action.type} in the record and differs now (${action.type})`,
@@ -99,6 +100,14 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
         : withRemark(conversation, `This run was interrupted and ${change}.`, { isBeforeLast: isReplayed });
     },
   };
+}
+
+/** Another version may fill in more of an action than the one that recorded it, such as the folder that a command starts in. */
+function isSameAction(recorded: Action, action: Action, { version }: ReplayedRun['source']): boolean {
+  const isRecorded = ([key]: readonly [string, unknown]): boolean =>
+    version === VERSION || Object.hasOwn(recorded, key);
+  const compared = Object.fromEntries(Object.entries(action).filter(isRecorded));
+  return stableJson(recorded) === stableJson(compared);
 }
 
 /** Returns undefined if the action has to be performed, because it is harmless or cannot have started. */

@@ -44,6 +44,8 @@ export interface ReplayedRun {
 /** Where the record is, and how its subagents are resumed. */
 export interface RecordSource {
   readonly directory: string;
+  /** The version of this program that recorded it. */
+  readonly version: string;
   /** The caller knows that the process of the run has ended, although this machine cannot see it (default: false). */
   readonly hasEnded?: boolean | undefined;
   /**

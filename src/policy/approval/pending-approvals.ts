@@ -29,6 +29,7 @@ import {
 } from '#platform';
 import { openUsedApprovals } from './used-approvals.ts';
 import { RISKS } from '../risks.ts';
+import { isEarlierCoverage } from './earlier-coverage.ts';
 
 /**
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
@@ -98,8 +99,8 @@ export function listPending(place: PendingFolder): {
 }
 
 /**
- * Answers a waiting question; the first answer counts. Throws `input/invalid` if no question waits, it is answered already, or the scope is
- * not offered, and `io/failed`.
+ * Answers a waiting question; the first answer counts. Throws `input/invalid` if no question waits, it is answered already, version 0.1
+ * asked it, or the scope is not offered, and `io/failed`.
  */
 export function answerPending(
   place: PendingFolder,
@@ -111,6 +112,12 @@ export function answerPending(
     throw invalid(`no question ${quoted(id, 80)} is waiting for an answer`, 'the id of a waiting question');
   if (verdict === 'yes' && !question.request.scopes.includes(scope))
     throw invalid(`this question cannot be answered with scope ${scope}`, question.request.scopes.join(', '));
+  if (isEarlierCoverage(question.request.coverage))
+    throw invalidInput(
+      `version 0.1 asked the question ${quoted(id, 80)}, and no run of this version can use an answer to it`,
+      'a question of this version',
+      `continue the run, which asks again: skillwright runs resume ID; remove the question: skillwright approvals revoke ${id.slice('sha256:'.length).slice(0, 12)}`,
+    );
   const body = JSON.stringify({
     id,
     asking: question.asking,

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ApprovalRequest, Decision } from '#core';
 import { openSealedFile, sha256 } from '#platform';
 import { RISKS } from '../risks.ts';
+import { isEarlierCoverage } from './earlier-coverage.ts';
 
 /** An answer that is valid for a skill until one of its files changes. */
 export interface StoredApproval {
@@ -45,7 +46,8 @@ export function openStoredApprovals(home: string): StoredApprovals {
     find: (request) => sealed.load().entries.findLast((approval) => isCovered(request, approval)),
     list() {
       const { entries, problems } = sealed.load();
-      return { approvals: entries, problems };
+      const earlier = entries.filter(({ coverage }) => isEarlierCoverage(coverage));
+      return { approvals: entries, problems: [...problems, ...earlier.map(earlierProblem)] };
     },
     async save(approval, { signal } = {}) {
       const id = storedId(approval);
@@ -66,6 +68,11 @@ export function openStoredApprovals(home: string): StoredApprovals {
       return gone;
     },
   };
+}
+
+function earlierProblem(approval: StoredApproval): string {
+  const id = storedId(approval);
+  return `the answer ${id} is not used: version 0.1 gave it for every project, and approvals are for one project now; you are asked again; remove it: skillwright approvals revoke ${id}`;
 }
 
 /** The id that people use for a stored answer: 12 hex digits. */
