@@ -93,6 +93,10 @@ export interface RunStart {
   readonly agent?: AgentStart;
   /** The id of the trace that this run belongs to, and after a hyphen the id of its parent span (default: a trace of its own). */
   readonly trace?: string;
+  /** Names and values that lists of runs can be narrowed to. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The idempotency key of the submission. */
+  readonly key?: string;
   /** Name and version of another agent that ran in place of ours, such as `codex 0.166.0`. */
   readonly subject?: string;
 }
@@ -335,6 +339,8 @@ export interface RunInfo {
   readonly parent?: string;
   /** Hash of the line in `chain.jsonl` that announces this run; absent in runs of earlier versions. */
   readonly chain?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly key?: string;
   readonly startedAt: string;
   readonly endedAt?: string;
   readonly outcome: Outcome;

@@ -1,8 +1,7 @@
 /** The shapes of the fleet API. The client and the OpenAPI description are made from them. */
-import { VOCABULARY_NAMES } from '#core';
 import { z } from 'zod';
 
-import { BudgetLimits } from '#server';
+import { RunFilter, RunWork } from '#server';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */
 export const RIGHTS = ['submit', 'read', 'approve', 'admin'] as const;
@@ -12,19 +11,14 @@ const Time = z
   .codec(z.date(), z.iso.datetime(), { decode: (date) => date.toISOString(), encode: (text) => new Date(text) })
   .describe('ISO 8601 in UTC');
 
-export const Submission = z.strictObject({
+export const Submission = RunWork.extend({
   request: z.string().min(1).max(100_000),
-  skills: z.array(z.string().max(64)).max(20).optional().describe('skills that are loaded before the first model call'),
-  budget: BudgetLimits.optional(),
-  vocabulary: z.enum(VOCABULARY_NAMES).optional(),
   priority: z.int().min(0).max(1_000_000).optional().describe('larger numbers run later; 0 is the default'),
   delaySeconds: z.number().min(0).max(31_536_000).optional(),
-  idempotencyKey: z
-    .string()
-    .min(1)
-    .max(200)
+  notify: z
+    .strictObject({ url: z.string().max(2_000), secret: z.string().min(16).max(200) })
     .optional()
-    .describe('a second submission with this key returns the first run'),
+    .describe('gets a request when the run ends, signed with the secret, as a webhook does'),
   traceparent: z
     .string()
     .regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
@@ -35,6 +29,7 @@ export const Submission = z.strictObject({
 export const Run = z.object({
   run: z.string(),
   state: z.enum(['queued', 'running', 'waiting', 'ended']),
+  labels: z.record(z.string(), z.string()),
   request: z.string().describe('empty, as the fields below, in the answer to a key without the right to read'),
   outcome: z.string().nullable(),
   answer: z.string().nullable(),
@@ -46,14 +41,21 @@ export const Run = z.object({
   submittedAt: Time,
   startedAt: Time.nullable(),
   endedAt: Time.nullable(),
+  deadline: Time.nullable().describe('when the run is cancelled unless it has ended'),
   events: z.string().describe('the address of its stream'),
 });
 
 export const RunList = z.object({ runs: z.array(Run), next: z.string().nullable() });
-export const RunListQuery = z.strictObject({
+export const RunListQuery = RunFilter.extend({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   before: z.string().max(100).optional(),
 });
+
+export const NewLink = z.strictObject({
+  file: z.string().max(1_000).optional().describe('an output file; absent: the state and the answer of the run'),
+  seconds: z.int().min(1).max(604_800).default(3_600).describe('how long the link works'),
+});
+export const Link = z.object({ path: z.string().describe('below the address of the server'), expiresAt: Time });
 
 export const QuestionAnswer = z.strictObject({
   verdict: z.enum(['yes', 'no']),

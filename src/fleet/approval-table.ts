@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 
 import { APPROVAL_SCOPES, quoted, type ApprovalAnswer, type ApprovalRequest, type Approve } from '#core';
-import { httpError, type ApprovalBook } from '#server';
+import { httpError, type sharedRoutes } from '#server';
 import { inTransaction, storableJson, storableText } from './database.ts';
 import { continueRun } from './hand-over.ts';
 import { recordAct } from './keys.ts';
@@ -132,7 +132,10 @@ export async function answerQuestion(
 }
 
 /** The questions of a project for the API. An id names the run too: `RUN/QUESTION`. */
-export function openFleetApprovals(database: RunDatabase, owner: Submitter): ApprovalBook {
+export function openFleetApprovals(
+  database: RunDatabase,
+  owner: Submitter,
+): Parameters<typeof sharedRoutes>[0]['book'] {
   return {
     async list() {
       const { rows } = await database.pool.query<{ run: string; id: string; question: ApprovalRequest; askedAt: Date }>(

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 
 import { timerMs } from '#platform';
 import { isSkillError, SkillError } from '#core';
-import type { RunRecords } from '#server';
+import type { sharedRoutes } from '#server';
 import type { Approvals } from '#server/api';
 import type * as api from './api.ts';
 
@@ -23,15 +23,34 @@ export interface FleetClientOptions {
 
 export type FleetRun = z.output<typeof api.Run>;
 export type FleetSubmission = z.input<typeof api.Submission>;
+interface FleetRunFilter {
+  readonly limit?: number;
+  readonly before?: string;
+  /** An open state, `ended`, or the outcome of an ended run. */
+  readonly state?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The idempotency key. */
+  readonly key?: string;
+  /** Bounds of the time of submission. */
+  readonly since?: Date;
+  readonly until?: Date;
+  /** Text of the request or the id. */
+  readonly query?: string;
+}
 export type FleetQuestion = NonNullable<Approvals['questions']>[number];
+type RunRecords = Parameters<typeof sharedRoutes>[0]['records'];
 type FleetRecord = NonNullable<Awaited<ReturnType<RunRecords['verify']>>['records']>[number];
 export type FleetEvent = { readonly id: string; readonly type: string; readonly line: unknown };
 
 export interface FleetClient {
   submit(submission: FleetSubmission): Promise<FleetRun>;
+  /** Uploads a file for `uploads` of a submission. */
+  upload(name: string, bytes: Uint8Array): Promise<{ readonly id: string; readonly digest: string }>;
+  /** An address of an output file, or of the state and answer of a run, that works without a key for a time (default: an hour). */
+  link(run: string, options?: z.input<typeof api.NewLink>): Promise<string>;
   run(id: string): Promise<FleetRun>;
-  /** Newest first; `before` is `next` of the page before. */
-  runs(page?: { readonly limit?: number; readonly before?: string }): Promise<z.output<typeof api.RunList>>;
+  /** Newest first; `before` is `next` of the page before. A page with a filter can have fewer runs than `limit` before the last one. */
+  runs(page?: FleetRunFilter): Promise<z.output<typeof api.RunList>>;
   cancel(id: string): Promise<FleetRun>;
   /** Waits until a run has ended or waits for an answer, also while the server restarts. */
   wait(id: string, options?: { readonly signal?: AbortSignal; readonly pollMs?: number }): Promise<FleetRun>;
@@ -73,10 +92,26 @@ export function openFleetClient({
   const client: FleetClient = {
     submit: (submission) => call('POST', '/runs', submission),
     run: (id) => call('GET', `/fleet${runPath(id)}`),
-    runs({ limit, before } = {}) {
+    async upload(name, bytes) {
+      const response = await send(`${url}/api/v1/uploads?${new URLSearchParams({ name }).toString()}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/octet-stream' },
+        body: Buffer.from(bytes),
+        signal: AbortSignal.timeout(timerMs(timeoutMs)),
+      });
+      if (!response.ok) throw await refusal(response);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server answers in the shapes of `api.ts`.
+      return (await response.json()) as { readonly id: string; readonly digest: string };
+    },
+    async link(run, options = {}) {
+      const { path } = await call<{ readonly path: string }>('POST', `${runPath(run)}/links`, options);
+      return `${url}${path}`;
+    },
+    runs({ labels = {}, ...filter } = {}) {
       const query = new URLSearchParams();
-      if (limit !== undefined) query.set('limit', String(limit));
-      if (before !== undefined) query.set('before', before);
+      for (const [name, value] of Object.entries(filter))
+        if (value !== undefined) query.set(name, value instanceof Date ? value.toISOString() : String(value));
+      for (const [name, value] of Object.entries(labels)) query.append('label', `${name}=${value}`);
       return call('GET', `/fleet/runs?${query.toString()}`);
     },
     cancel: (id) => call('POST', `${runPath(id)}/cancel`),

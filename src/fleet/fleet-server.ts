@@ -14,7 +14,8 @@ import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
 import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
 import { metricsText } from './metrics.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
-import { fleetRoutes, type FleetContext } from './routes.ts';
+import { LIMITS, fleetRoutes, type FleetContext } from './routes.ts';
+import { linkIdentity } from './signed-links.ts';
 import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
 import { openRecordFolders, type RecordFolders } from './stored-records.ts';
 import { deliver } from './webhooks.ts';
@@ -35,7 +36,7 @@ export interface FleetServer {
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
-const LIMITS = { bodyBytes: 1024 * 1024, uploadBytes: 0, stalledMs: 30_000 };
+const STALLED_MS = 30_000;
 const MAX_CONNECTIONS = 512;
 const DELIVERY_MS = 1_000;
 /**
@@ -153,8 +154,10 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   }
   const session = sessionToken(request);
   const [, bearer = ''] = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
-  const identify = (): Promise<Identity | undefined> =>
-    session === '' ? keyring(bearer) : sessionIdentity(pool, session);
+  const identify = async (): Promise<Identity | undefined> => {
+    if (isGet && session === '' && bearer === '' && url.searchParams.has('signature')) return linkIdentity(pool, url);
+    return session === '' ? keyring(bearer) : sessionIdentity(pool, session);
+  };
   const identity = await identify();
   if (isGet && pages.has(url.pathname)) {
     if (identity === undefined && url.pathname === '/') return sendLogin(response);
@@ -184,7 +187,7 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   try {
     await answerApi(request, response, url, {
       routes,
-      limits: { ...LIMITS, stalledMs: options.stalledMs ?? LIMITS.stalledMs },
+      limits: { ...LIMITS, stalledMs: options.stalledMs ?? STALLED_MS },
       closing: AbortSignal.any([closing, revoked.signal]),
       onNote: exchange.onNote,
     });

@@ -14,7 +14,7 @@ import {
   type QueuedRun,
   type RunDatabase,
 } from './queue.ts';
-import { announce, type Claim, type FleetRun } from './run-table.ts';
+import { announce, cancelReason, type Claim, type FleetRun } from './run-table.ts';
 
 /** Without a sign of life for this long, the runs of a worker are taken over. */
 export const SILENT_SECONDS = 3;
@@ -85,8 +85,8 @@ const NEXT = `update skillwright.runs set worker = null, crashes = crashes + $6:
     state = case when ${OVER} then 'ended' else 'queued' end, attempt = attempt + (not ${OVER})::int,
     outcome = case when is_cancelled then 'cancelled' when ${OVER} then 'failed' end,
     answer = case when ${OVER} then '' end, ended_at = case when ${OVER} then now() end,
-    reason = case when not ${OVER} then null when not is_cancelled then $7 when started_at is null then 'cancelled before it ran'
-      when $6 then 'cancelled; its worker was lost' else 'cancelled' end
+    reason = case when not ${OVER} then null when not is_cancelled then $7 else ${cancelReason(`case
+      when started_at is null then 'cancelled before it ran' when $6 then 'cancelled; its worker was lost' else 'cancelled' end`)} end
   where id = $1 and attempt = $2 and state = $3 and ($4::text is null or worker = $4)
   returning state, attempt, project, priority, submitted_at as "submittedAt"`;
 
@@ -196,7 +196,7 @@ async function handOver(
  * was cancelled while it changed hands ends here.
  */
 export async function leaveRun({ pool, queue }: RunDatabase, { run, attempt }: QueuedRun): Promise<void> {
-  const way = { because: 'the worker that took it is too old for it', delaySeconds: 1 };
+  const way = { because: 'the worker that took it has not its model or is too old for it', delaySeconds: 1 };
   await inTransaction(pool, (client) => queueNext(client, queue, { run, attempt, state: 'queued' }, way));
 }
 

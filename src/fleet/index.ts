@@ -4,7 +4,7 @@
  */
 
 // The database, the queue and the contents beside them.
-export { openFleet, type Fleet, type FleetOptions } from './open-fleet.ts';
+export { openFleet, type Fleet } from './open-fleet.ts';
 export { isUnreachable, watchDatabase } from './database.ts';
 export { pinSkills } from './skill-sets.ts';
 

@@ -246,6 +246,32 @@ const MIGRATIONS: readonly string[] = [
   create trigger runs_end after update of state on skillwright.runs for each row
     when (new.state = 'ended' and old.state <> 'ended') execute function skillwright.count_end();
   `,
+  `
+  alter table skillwright.runs add column labels jsonb not null default '{}', add column deadline timestamptz, add column notify jsonb;
+  create index runs_outcome on skillwright.runs (project, outcome, submitted_at desc, id desc) where state = 'ended';
+  create index runs_deadline on skillwright.runs (deadline) where deadline is not null and state in ('queued', 'running', 'waiting');
+  create table skillwright.run_labels (
+    project text not null,
+    label text not null,
+    submitted_at timestamptz not null,
+    run text not null references skillwright.runs on delete cascade,
+    primary key (project, label, submitted_at, run)
+  );
+  create index run_labels_run on skillwright.run_labels (run);
+  alter table skillwright.deliveries alter column webhook drop not null, add column url text, add column secret text;
+  create table skillwright.uploads (
+    id text primary key,
+    project text not null references skillwright.projects,
+    name text not null,
+    digest text not null,
+    bytes bigint not null,
+    saved_at timestamptz not null default now()
+  );
+  create index uploads_digest on skillwright.uploads (project, digest);
+  create index run_files_digest on skillwright.run_files (digest);
+  create index runs_with_inputs on skillwright.runs (id) where options ? 'files';
+  alter table skillwright.workers add column models text[] not null default '{}';
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

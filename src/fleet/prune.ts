@@ -96,6 +96,9 @@ function unnamed(gone: PruneContentsOptions['gone'], client: Pick<PoolClient, 'e
     where c.saved_at < now() - ${GRACE} and not exists (select 1 from (
       select f.digest from skillwright.files f ${ofKept} where f.bytes is null
       union all select f.digest from skillwright.run_files f ${ofKept}
+      union all select digest from skillwright.uploads
+      union all select named->>'digest' from skillwright.runs r, jsonb_path_query(r.options, '$.files[*]') named
+        where r.options ? 'files' and ${isKept}
       union all select replace(digest, 'sha256:', '') from skillwright.artifacts where not is_deleted
       union all select entry->>'content' from skillwright.skill_sets s, jsonb_array_elements(s.skills) skill, jsonb_array_elements(skill->'entries') entry
       union all select named->>'digest' from skillwright.runs r, jsonb_path_query(r.options, '$.evaluation.packed.files[*]') named

@@ -8,6 +8,7 @@ import type { Pool } from 'pg';
 import { isAnswered } from './approval-table.ts';
 import { SILENT_SECONDS, noteRepair, repairRun, type Repair } from './hand-over.ts';
 import { listMissing, listWaiting, removeEntry, resumeSchedules, type QueuedRun, type RunDatabase } from './queue.ts';
+import { cancelOverdue } from './run-table.ts';
 
 export const PASS_SECONDS = 2;
 /** Rows of a list that one pass looks at. */
@@ -30,6 +31,7 @@ export async function reconcile(database: RunDatabase, by: string): Promise<read
   const [pass] = rows;
   if (pass === undefined) return [];
   const { cursors } = pass;
+  await cancelOverdue(database);
   const queued = await openRuns(pool, 'queued', cursors.queued);
   const waiting = await openRuns(pool, 'waiting', cursors.waiting);
   const repairs = [

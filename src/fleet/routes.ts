@@ -2,7 +2,7 @@
 import { DEFAULT_BUDGET, defined, type HostPattern, type Surroundings } from '#core';
 import { newRunId } from '#journal';
 import type { Runtime } from '#runtime';
-import { httpError, route, sharedRoutes } from '#server';
+import { httpError, route, sharedRoutes, uploadRoutes } from '#server';
 import { VERSION } from '../version.ts';
 import * as api from './api.ts';
 import { answerQuestion, openFleetApprovals } from './approval-table.ts';
@@ -20,9 +20,13 @@ import {
 import { fleetState } from './metrics.ts';
 import type { Fleet } from './open-fleet.ts';
 import { addSchedule, listSchedules, removeSchedule } from './queue.ts';
-import { cancelRun, newestRuns, submitRun, type FleetRun } from './run-table.ts';
+import { newestRuns } from './find-runs.ts';
+import { listRunFiles } from './run-files.ts';
+import { checkModel, findInputs, openStoredUploads } from './run-inputs.ts';
+import { cancelRun, submitRun, type FleetRun } from './run-table.ts';
+import { signLink } from './signed-links.ts';
 import { findRun, openStoredRecords, type RecordFolders } from './stored-records.ts';
-import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
+import { addWebhook, checkAddress, listWebhooks, removeWebhook } from './webhooks.ts';
 
 /** What the console shows besides runs: the skills that submitted runs get, and the rules of this folder. */
 interface FleetPage {
@@ -46,6 +50,8 @@ export interface FleetContext extends Fleet {
 type Route = ReturnType<typeof sharedRoutes>[number];
 
 const CHANGE_MS = 500;
+/** Bytes of a request. */
+export const LIMITS = { bodyBytes: 1_048_576, uploadBytes: 33_554_432 };
 
 export function fleetRoutes(context: FleetContext, identity: Identity): readonly Route[] {
   return [
@@ -108,7 +114,7 @@ function pageRoutes(context: FleetContext, identity: Identity): readonly Route[]
       canEvaluate: false,
       canChooseModel: false,
       runs: Number((await state())['active'] ?? 0),
-      limits: { runs: 0, uploadBytes: 0, bodyBytes: 1_048_576 },
+      limits: { runs: 0, ...LIMITS },
       budget: { ...DEFAULT_BUDGET },
     }),
   });
@@ -122,9 +128,9 @@ function stateRoutes(context: FleetContext, identity: Identity): readonly Route[
       'GET /fleet/runs',
       'List the states of runs, newest first',
       { query: api.RunListQuery, answer: api.RunList },
-      async ({ query: { limit, before } }) => {
-        const runs = await newestRuns(pool, project, { limit, before });
-        return { runs: runs.map(shown), next: runs.length === limit ? (runs.at(-1)?.id ?? null) : null };
+      async ({ query }) => {
+        const { runs, next } = await newestRuns(pool, project, query);
+        return { runs: runs.map(shown), next };
       },
     ),
     route(
@@ -132,6 +138,19 @@ function stateRoutes(context: FleetContext, identity: Identity): readonly Route[
       'Show the state of a run; cheap, for programs that wait',
       { answer: api.Run },
       async ({ params: { id = '' } }) => shown(await findRun(pool, project, id)),
+    ),
+    route(
+      'POST /runs/{id}/links',
+      'Make a link to an output file or the answer of a run that works without a key for a time',
+      { body: api.NewLink, answer: api.Link, status: 201 },
+      async ({ params: { id = '' }, body: { file, seconds } }) => {
+        await findRun(pool, project, id);
+        if (file !== undefined && !(await listRunFiles(pool, project, id)).some(({ name }) => name === file))
+          throw httpError(404, 'no such file', 'GET /api/v1/runs/ID lists the files of a run');
+        const link = await signLink(pool, identity, { run: id, file, seconds });
+        await recordAct(pool, identity, { act: 'link-create', target: id, detail: { file, seconds } });
+        return api.Link.parse(link);
+      },
     ),
     route(
       'POST /approvals/{run}/{id}',
@@ -152,23 +171,34 @@ function stateRoutes(context: FleetContext, identity: Identity): readonly Route[
 }
 
 function submitRoutes(context: FleetContext, identity: Identity): readonly Route[] {
-  const { pool, skillSet } = context;
+  const { pool, skillSet, webhooksTo = [] } = context;
   const { project } = identity;
   /** A key without the right to read learns of a run only its id and its state. */
   const receipt = (run: FleetRun) => shown(hasRight(identity, 'read') ? run : { ...run, ...UNREADABLE });
   return [
+    ...uploadRoutes(openStoredUploads(context, project)),
     route(
       'POST /runs',
       'Submit a run',
       { body: api.Submission, answer: api.Run, status: 201 },
-      async ({ body: { skills, budget, vocabulary, traceparent, ...submission } }) => {
+      async ({ body: { skills, budget, vocabulary, traceparent, model, uploads, files, notify, ...submission } }) => {
+        const inputs = await findInputs(pool, project, { uploads, files });
+        if (model !== undefined) await checkModel(pool, model);
         const options = {
           required: skills,
           budget: budget === undefined ? undefined : defined(budget),
           vocabulary,
+          model,
+          files: inputs.length === 0 ? undefined : inputs,
           trace: traceparent?.slice(3, -3),
         };
-        const run = { ...submission, id: newRunId(new Date()), skillSet: await skillSet(), options };
+        const run = {
+          ...submission,
+          id: newRunId(new Date()),
+          skillSet: await skillSet(),
+          options,
+          notify: notify && { ...notify, url: checkAddress(notify.url, webhooksTo) },
+        };
         return receipt(await submitRun(context, run, identity));
       },
     ),
@@ -249,6 +279,7 @@ const UNREADABLE = {
   worker: null,
   used: null,
   submittedBy: '',
+  labels: {},
 } as const;
 
 function shown(run: FleetRun) {

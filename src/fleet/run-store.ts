@@ -8,7 +8,7 @@ import { SkillError, toRelativePath, isProblem } from '#core';
 import { EVENTS_FILE, isDerivedFile, writeSummary } from '#journal';
 import { sha256 } from '#platform';
 import type { ContentStore } from './content-store.ts';
-import { ANNOUNCE, WEBHOOKS, type Claim, type Ending } from './run-table.ts';
+import { announceFrom, cancelReason, type Claim, type Ending } from './run-table.ts';
 import { storableText } from './database.ts';
 
 /** New lines and files of one record: that of the run, or of a subagent. */
@@ -74,13 +74,13 @@ const HELD = `select 1 from skillwright.runs where id = $1 and attempt = $2 and 
 const OVER = `($11 = 'ended' or is_cancelled)`;
 const ENDED = `update skillwright.runs set state = case when ${OVER} then 'ended' else $11 end, worker = null,
     outcome = case when $11 = 'waiting' and is_cancelled then 'cancelled' else $12 end, answer = $13,
-    reason = case when $11 = 'waiting' and is_cancelled then 'cancelled' else $14 end, used = $15,
+    reason = case when $11 = 'waiting' and is_cancelled or $12 = 'cancelled' then ${cancelReason(`coalesce($14, 'cancelled')`)} else $14 end, used = $15,
     ended_at = case when ${OVER} then now() end
   where id = $1 and attempt = $2 and worker = $3 and state = 'running' returning *`;
 const END = `, attempt_ended as (
     update skillwright.attempts set ended_at = now(), ending = coalesce($12, 'waiting')
     where run = $1 and attempt = $2 and exists (select 1 from held)
-  ), announced as (${ANNOUNCE} from held run ${WEBHOOKS})`;
+  ), announced as (${announceFrom('held')})`;
 
 /** One statement, so that it is one round trip and one transaction. */
 function appendUnder(held: string, more = ''): string {

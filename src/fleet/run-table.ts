@@ -7,13 +7,11 @@ import type { z } from 'zod';
 
 import type { AgentResult } from '#agent';
 import { invalidInput, quoted, SkillError, type Budget } from '#core';
-import type { RunRecords } from '#server';
 import type { Run } from './api.ts';
 import { inTransaction, storableJson } from './database.ts';
 import { RUN_FORMAT, addEntry, removeEntry, type QueuedRun, type RunDatabase, type Submitter } from './queue.ts';
 
 const MAX_REQUEST_CHARACTERS = 100_000;
-const MAX_SEARCHED = 10_000;
 
 export interface RunSubmission {
   readonly request: string;
@@ -23,6 +21,11 @@ export interface RunSubmission {
   /** A second submission with the same key returns the first run. */
   readonly idempotencyKey?: string;
   readonly delaySeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The run is cancelled if it has not ended this long after its submission. */
+  readonly timeoutSeconds?: number;
+  /** Gets a signed request when the run ends, as a webhook of the project does. */
+  readonly notify?: { readonly url: string; readonly secret: string };
 }
 
 /** What an attempt of an evaluation needs besides contents by digest. */
@@ -37,12 +40,19 @@ export interface StoredAttempt {
   readonly judge?: string;
 }
 
+export interface InputFile {
+  readonly name: string;
+  readonly digest: string;
+}
+
 /** What a submission may choose; everything else is the worker's. */
 interface FleetRunOptions {
   readonly budget?: Partial<Budget>;
   readonly required?: readonly string[];
   readonly vocabulary?: string;
   readonly evaluation?: StoredAttempt;
+  readonly model?: string;
+  readonly files?: readonly InputFile[];
   /** The trace that the spans of every attempt belong to: its id, and after a hyphen the id of the span that submitted the run. */
   readonly trace?: string;
 }
@@ -60,8 +70,8 @@ export interface FleetRun extends Omit<z.input<typeof Run>, 'run' | 'events' | '
   readonly used: AgentResult['used'] | null;
 }
 
-const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
-  queued_because as "queuedBecause", is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
+export const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
+  queued_because as "queuedBecause", is_cancelled as "isCancelled", labels, deadline, outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
   started_at as "startedAt", ended_at as "endedAt"`;
 
 /**
@@ -74,7 +84,9 @@ export async function submitRun(
   { actor, project }: Submitter,
 ): Promise<FleetRun> {
   const { id, request, options = {}, priority = 0, idempotencyKey = null, skillSet, delaySeconds } = submission;
-  if (/\0|\p{Cs}/u.test(request) || JSON.stringify(options) !== storableJson(options))
+  const { labels = {}, timeoutSeconds = null, notify = null } = submission;
+  const stored = { options, labels, notify };
+  if (/\0|\p{Cs}/u.test(request) || JSON.stringify(stored) !== storableJson(stored))
     throw invalidInput(
       'the request or its options contain U+0000 or half a surrogate pair, which the database cannot store',
       'valid Unicode without U+0000',
@@ -88,7 +100,8 @@ export async function submitRun(
     const { rows } = await client.query<Submitted>({
       name: 'submit',
       text: SUBMIT,
-      values: [id, project, request, options, skillSet, RUN_FORMAT, priority, idempotencyKey, actor],
+      // oxfmt-ignore
+      values: [id, project, request, options, skillSet, RUN_FORMAT, priority, idempotencyKey, actor, labels, timeoutSeconds, notify],
     });
     const [row] = rows;
     if (row === undefined) throw invalidInput(`there is no project ${quoted(project)}`, 'a project that exists');
@@ -117,9 +130,12 @@ const SUBMIT = `with quota as (
       (select count(*)::int from skillwright.runs where project = $2 and state = 'queued') as queued
     from skillwright.projects where name = $2
   ), added as (
-    insert into skillwright.runs (id, project, request, options, skill_set, format, state, priority, idempotency_key, submitted_by)
-    select $1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9 from quota where queued < "limit"
+    insert into skillwright.runs (id, project, request, options, skill_set, format, state, priority, idempotency_key, submitted_by, labels, deadline, notify)
+    select $1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9, $10::jsonb, now() + make_interval(secs => $11), $12 from quota where queued < "limit"
     on conflict (project, idempotency_key) do nothing returning *
+  ), labelled as (
+    insert into skillwright.run_labels (project, label, submitted_at, run)
+    select $2, key || '=' || value, submitted_at, id from added, jsonb_each_text($10::jsonb)
   ), noted as (
     insert into skillwright.audit (actor, project, act, target) select $9, $2, 'run-submit', id from added
   ) select "limit", queued, ${COLUMNS} from quota left join added on true`;
@@ -155,14 +171,18 @@ export interface Claim extends QueuedRun {
 }
 
 /**
- * Gives a queued run to a worker. Returns undefined if the attempt is no longer the current one, or another worker claimed it. A worker may
- * ask again when it did not hear the answer.
+ * Gives a queued run to a worker with these models. Returns undefined if the attempt is no longer the current one, another worker claimed it,
+ * or the run needs another model. A worker may ask again when it did not hear the answer.
  */
-export async function claimRun(pool: Pool, { run, attempt, worker }: Claim): Promise<FleetRun | undefined> {
+export async function claimRun(
+  pool: Pool,
+  { run, attempt, worker }: Claim,
+  models: readonly string[] = [],
+): Promise<FleetRun | undefined> {
   const { rows } = await pool.query<FleetRun>({
     name: 'claim',
     text: CLAIM,
-    values: [run, attempt, worker, RUN_FORMAT],
+    values: [run, attempt, worker, RUN_FORMAT, models],
   });
   return rows[0];
 }
@@ -170,6 +190,7 @@ export async function claimRun(pool: Pool, { run, attempt, worker }: Claim): Pro
 const CLAIM = `with claimed as (
     update skillwright.runs set state = 'running', worker = $3, started_at = coalesce(started_at, now())
     where id = $1 and attempt = $2 and not is_cancelled and format <= $4
+      and (options->>'model' is null or options->>'model' = any($5))
       and (state = 'queued' or (state = 'running' and worker = $3)) returning *
   ), added as (
     insert into skillwright.attempts (run, attempt, worker) select id, attempt, worker from claimed on conflict do nothing
@@ -186,14 +207,26 @@ export type Ending =
   /** Waits for an approval. */
   | { readonly state: 'waiting' };
 
-/** A delivery for each webhook of the project of `run`, in the same transaction as the end of the run. */
-export const ANNOUNCE = `insert into skillwright.deliveries (webhook, body)
-  select w.id, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project, 'outcome', run.outcome, 'endedAt', run.ended_at)`;
-export const WEBHOOKS = "join skillwright.webhooks w on w.project = run.project where run.state = 'ended'";
+/**
+ * A delivery for each webhook of the project of a run, and for the address that its submission named, in the same transaction as the end of
+ * the run. `runs` names a table or
+ * query with runs.
+ */
+export const announceFrom = (runs: string): string => `insert into skillwright.deliveries (webhook, url, secret, body)
+  select target.webhook, target.url, target.secret, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project,
+    'outcome', run.outcome, 'labels', run.labels, 'endedAt', run.ended_at)
+  from ${runs} run cross join lateral (
+    select id as webhook, null as url, null as secret from skillwright.webhooks where project = run.project
+    union all select null, run.notify->>'url', run.notify->>'secret' where run.notify is not null) target
+  where run.state = 'ended'`;
 
 export async function announce(client: PoolClient, run: string): Promise<void> {
-  await client.query(`${ANNOUNCE} from skillwright.runs run ${WEBHOOKS} and run.id = $1`, [run]);
+  await client.query(`${announceFrom('skillwright.runs')} and run.id = $1`, [run]);
 }
+
+/** The reason of a cancelled run, in SQL: a run with a timeout is cancelled when that has passed. */
+export const cancelReason = (otherwise: string): string =>
+  `case when deadline <= now() then 'its timeout passed before it ended' else ${otherwise} end`;
 
 export async function readRow(source: Pool | PoolClient, project: string, id: string): Promise<FleetRun | undefined> {
   const { rows } = await source.query<FleetRun>(
@@ -218,8 +251,8 @@ export async function cancelRun(
     const { rows } = await client.query<FleetRun>(
       `update skillwright.runs set is_cancelled = true, state = case when is_over then 'ended' else state end,
          outcome = case when is_over then 'cancelled' else outcome end, ended_at = case when is_over then now() else ended_at end,
-         reason = case when not is_over then reason when state = 'running' then 'cancelled; its worker was lost'
-           when started_at is null then 'cancelled before it ran' else 'cancelled' end
+         reason = case when not is_over then reason else ${cancelReason(`case when state = 'running' then 'cancelled; its worker was lost'
+           when started_at is null then 'cancelled before it ran' else 'cancelled' end`)} end
        from (select r.id as target, state in ('queued', 'waiting') or w.id is null as is_over from skillwright.runs r
          left join skillwright.workers w on w.id = r.worker and w.seen_at > now() - interval '10 seconds') found
        where id = target and id = $1 and project = $2 and state <> 'ended' returning ${COLUMNS}`,
@@ -235,38 +268,14 @@ export async function cancelRun(
   return run;
 }
 
-/** The newest runs of a project; `before` is the last one of the page before. Throws `input/invalid` if the project has no such run. */
-export async function newestRuns(
-  pool: Pool,
-  project: string,
-  { limit = 50, before }: { readonly limit?: number; readonly before?: string } = {},
-): Promise<readonly FleetRun[]> {
-  // A list that is empty because its last run was pruned would look like the end.
-  if (before !== undefined && (await readRow(pool, project, before)) === undefined)
-    throw invalidInput('`before` names no run of this project', 'the id of a run', 'read the first page again');
-  const { rows } = await pool.query<FleetRun>(
-    `select ${COLUMNS} from skillwright.runs where project = $1
-       and ($2::text is null or (submitted_at, id) < (select submitted_at, id from skillwright.runs where id = $2))
-     order by submitted_at desc, id desc limit $3`,
-    [project, before ?? null, limit],
-  );
-  return rows;
-}
+const OVERDUE_AT_ONCE = 100;
 
-/** A page of the newest 10,000 runs of a project, and how many of them match. `newestRuns` pages through all. */
-export async function listRows(
-  pool: Pool,
-  project: string,
-  { offset, limit, query, state }: Parameters<RunRecords['list']>[0],
-): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
-  const recentRuns = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
-    where ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)
-    and ($3::text is null or case when state = 'ended' then outcome else state end = $3)`;
-  const text = `select ${COLUMNS} from ${recentRuns} order by submitted_at desc, id desc offset $4 limit $5`;
-  const values = [project, query, state ?? null];
-  const [page, count] = await Promise.all([
-    pool.query<FleetRun>(text, [...values, offset, limit]),
-    pool.query<{ total: number }>(`select count(*)::int as total from ${recentRuns}`, values),
-  ]);
-  return { rows: page.rows, total: count.rows[0]?.total ?? 0 };
+/** Cancels runs whose timeout has passed; returns their ids. */
+export async function cancelOverdue(database: RunDatabase): Promise<readonly string[]> {
+  const { rows } = await database.pool.query<{ id: string; project: string }>(
+    `select id, project from skillwright.runs where deadline <= now() and deadline is not null
+       and state in ('queued', 'running', 'waiting') and not is_cancelled limit ${String(OVERDUE_AT_ONCE)}`,
+  );
+  for (const { project, id } of rows) await cancelRun(database, project, id);
+  return rows.map(({ id }) => id);
 }

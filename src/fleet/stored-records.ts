@@ -11,7 +11,8 @@ import type { Pool } from 'pg';
 import { defined, isSkillError, sliceStart } from '#core';
 import { readRun, verifyRun } from '#journal';
 import { sha256 } from '#platform';
-import { frameLine, httpError, openRunReader, type RunRecords } from '#server';
+import { frameLine, httpError, openRunReader, type sharedRoutes } from '#server';
+import { listRows } from './find-runs.ts';
 import { listRunFiles } from './run-files.ts';
 import {
   restoreRecord,
@@ -21,12 +22,13 @@ import {
   type RestoredRecord,
   type StoredRecord,
 } from './run-store.ts';
-import { listRows, readRow, type FleetRun } from './run-table.ts';
+import { readRow, type FleetRun } from './run-table.ts';
 
 export interface StoredRecordsOptions extends RecordTables {
   readonly base: string;
 }
 
+type RunRecords = Parameters<typeof sharedRoutes>[0]['records'];
 type RunDetail = Awaited<ReturnType<RunRecords['detail']>>;
 
 const POLL_MS = 200;
@@ -105,8 +107,8 @@ export function openStoredRecords(
     return record.folder;
   };
   return {
-    async list({ offset, limit, query, state }) {
-      const { rows, total } = await listRows(pool, project, { offset, limit, query, state });
+    async list(page) {
+      const { rows, total } = await listRows(pool, project, page);
       return { directory: `project ${project}`, total, runs: rows.map(toRunRow) };
     },
     check: async (id) => void (await found(id)),
@@ -174,12 +176,13 @@ export function openStoredRecords(
 const STATUSES = ['tampered', 'unreadable', 'torn', 'running', 'unsealed', 'intact'] as const;
 
 function toRunRow(run: FleetRun): RunDetail['run'] {
-  const { id, state, outcome, request, startedAt, endedAt, used } = run;
+  const { id, state, outcome, request, labels, startedAt, endedAt, used } = run;
   return {
     run: id,
     state: state === 'ended' ? (outcome ?? 'failed') : state,
     request: sliceStart(request, 2_000),
     skills: [],
+    labels,
     startedAt: (startedAt ?? run.submittedAt).toISOString(),
     ...defined({ endedAt: endedAt?.toISOString(), usage: used === null ? undefined : toRunUsage(used) }),
     isOwn: state !== 'ended',

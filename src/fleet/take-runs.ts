@@ -116,7 +116,7 @@ async function takeRun(worker: TakingWorker, entry: QueuedRun): Promise<void> {
 
 /** However long the database is away: the place in the queue is finished after this, and another one is added only here. */
 async function workOnClaim(worker: TakingWorker, claim: Claim, stop: AbortSignal): Promise<void> {
-  const run = await untilReached(() => claimRun(worker.pool, claim));
+  const run = await untilReached(() => claimRun(worker.pool, claim, worker.models));
   if (run === undefined) await untilReached(() => leaveRun(worker, claim));
   else await workOn(run, claim, { ...worker, stop });
 }

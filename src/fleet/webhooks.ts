@@ -26,18 +26,12 @@ export async function addWebhook(
   url: string,
   granted: readonly HostPattern[],
 ): Promise<Webhook & { readonly secret: string }> {
-  const target = resolveTarget(url, granted);
-  if (typeof target === 'string')
-    throw invalidInput(
-      `${quoted(url, 200)} cannot be a webhook: ${target}`,
-      'https://...',
-      'use an https address on the internet; for others start the server with --webhooks-to private://HOST:PORT',
-    );
+  const address = checkAddress(url, granted);
   const secret = randomBytes(32).toString('base64url');
   const { rows } = await pool.query<Webhook>(
     `insert into skillwright.webhooks (id, project, url, secret) values ($1, $2, $3, $4)
      returning id, url, created_at as "createdAt"`,
-    [randomBytes(6).toString('hex'), project, target.url.href, secret],
+    [randomBytes(6).toString('hex'), project, address, secret],
   );
   const [webhook] = rows;
   if (webhook === undefined) throw new TypeError('the webhook was not stored');
@@ -58,6 +52,17 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
     project,
   ]);
   return rowCount === 1;
+}
+
+/** Returns the address as it is stored. Throws `input/invalid` for one that no request may be sent to. */
+export function checkAddress(url: string, granted: readonly HostPattern[]): string {
+  const target = resolveTarget(url, granted);
+  if (typeof target !== 'string') return target.url.href;
+  throw invalidInput(
+    `${quoted(url, 200)} cannot be a webhook: ${target}`,
+    'https://...',
+    'use an https address on the internet; for others start the server with --webhooks-to private://HOST:PORT',
+  );
 }
 
 /** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
@@ -93,11 +98,11 @@ export async function deliver(pool: Pool, signal: AbortSignal, granted: readonly
   );
   const { rows } = await pool.query<Due>(
     `update skillwright.deliveries d set tries = tries + 1, due_at = now() + make_interval(secs => least(3600, 15 * 2 ^ d.tries))
-     from skillwright.webhooks w
-     where w.id = d.webhook and d.id in (
+     where d.id in (
        select id from skillwright.deliveries where done_at is null and due_at <= now() and tries < $1
        order by due_at for update skip locked limit 20)
-     returning d.id, w.url, w.secret, d.body`,
+     returning d.id, d.body, coalesce(d.url, (select w.url from skillwright.webhooks w where w.id = d.webhook)) as url,
+       coalesce(d.secret, (select w.secret from skillwright.webhooks w where w.id = d.webhook)) as secret`,
     [MAX_TRIES],
   );
   await Promise.all(

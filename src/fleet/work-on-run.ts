@@ -17,6 +17,7 @@ import { returnRun } from './hand-over.ts';
 import { openMirror } from './mirror.ts';
 import type { Fleet } from './open-fleet.ts';
 import { openRunFiles } from './run-files.ts';
+import { placeInputs } from './run-inputs.ts';
 import { appendRecords, restoreRecord, storedRecords } from './run-store.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
@@ -24,7 +25,10 @@ import { openStoredArtifacts } from './stored-artifacts.ts';
 import { workOnAttempt, type RunAttempt } from './stored-attempt.ts';
 
 export interface WorkerOptions extends Fleet {
-  readonly openModel: () => Promise<Model>;
+  /** Without a name: the model of runs that name none. */
+  readonly openModel: (name?: string) => Promise<Model>;
+  /** The names that runs may have (default: none). */
+  readonly models?: readonly string[];
   /** A folder of this worker: fetched skills stay in it, records leave it with their run. */
   readonly directory: string;
   /** Options of every run: execution and policy. */
@@ -63,33 +67,37 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
   };
   // The clock of the database at both ends would cost a round trip; this is a metric.
   if (claim.attempt === 1) counters.countWait(Math.max(0, Date.now() - run.submittedAt.getTime()) / 1_000);
-  const files = openRunFiles(claim, work);
+  const inputs = `${folder}.in`;
+  const outputs = openRunFiles(claim, work);
   // Files first: the record says that their program has ended, so nothing would make them again.
-  const settle = (): Promise<void> => reached(() => files.keepChanges().then(() => mirror.push()), stop);
+  const settle = (): Promise<void> => reached(() => outputs.keepChanges().then(() => mirror.push()), stop);
   try {
     stop.throwIfAborted();
     const { evaluation } = run.options;
     if (evaluation !== undefined) return await workOnAttempt(run, evaluation, claim, work);
     const runtime = await reached(() => openRuntime(work, run.skillSet), stop);
     const { execution } = work.run ?? {};
+    const given = run.options.files ?? [];
+    if (given.length > 0 && execution === undefined) throw cannotBring();
+    const files = await reached(() => placeInputs(work.contents, inputs, given), stop);
     const artifacts = openStoredArtifacts(work, run.project);
     const options: Starting['options'] = {
       runtime,
-      model: durable(await work.openModel(), settle),
+      model: durable(await work.openModel(run.options.model), settle),
       signal: stop,
       unapproved: 'stop',
       beforeEnd:
         execution === undefined
           ? undefined
           : async (session, recorded) => {
-              const notes = await untilReached(() => files.keepAll(session));
+              const notes = await untilReached(() => outputs.keepAll(session));
               for (const message of notes) recorded.record({ type: 'note', message });
             },
       run: {
         ...work.run,
         ...(execution === undefined
           ? {}
-          : { execution: { artifacts, ...execution, idempotencyKey: run.id, afterProgram: files.afterProgram } }),
+          : { execution: { artifacts, ...execution, idempotencyKey: run.id, afterProgram: outputs.afterProgram } }),
         directory: folder,
         openPlace: mirror.openPlace,
         sinks: [counters.openSink()],
@@ -99,7 +107,7 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
         notes: run.queuedBecause === null ? [] : [`attempt ${String(run.attempt)}: ${run.queuedBecause}`],
       },
     };
-    const result = await start(run, claim, folder, { ...work, options });
+    const result = await start(run, claim, folder, { ...work, files, options });
     if (isGivenUp()) return await giveBack();
     const isWaiting = result.outcome === 'refused' && (await untilReached(() => hasPendingQuestions(pool, claim)));
     const ending: Ending = isWaiting ? { state: 'waiting' } : { ...result, state: 'ended' };
@@ -117,6 +125,7 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
     if (!isSkillError(error)) throw error;
   } finally {
     if (claim.attempt > 1) await rm(folder, { recursive: true, force: true });
+    if (run.options.files !== undefined) await rm(inputs, { recursive: true, force: true });
   }
 }
 
@@ -142,18 +151,20 @@ async function openRuntime({ runtimes, settings, directory, ...fleet }: Work, sk
 type Finished = Pick<AgentResult, 'outcome' | 'answer' | 'reason'> & Partial<Pick<AgentResult, 'used'>>;
 
 interface Starting extends Work {
+  readonly files: readonly string[];
   readonly options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved' | 'beforeEnd'>;
 }
 
 /** Starts a run, or continues what an earlier attempt recorded. */
 async function start(run: FleetRun, { attempt }: Claim, folder: string, work: Starting): Promise<Finished> {
-  const { pool, options } = work;
+  const { pool, options, files } = work;
   const { budget, required = [], vocabulary } = run.options;
   const begin = (): Promise<AgentResult> =>
     runAgent({
       ...options,
       request: run.request,
       required,
+      files,
       budget,
       vocabulary: VOCABULARY_NAMES.find((known) => known === vocabulary),
     });
@@ -171,6 +182,7 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
   const resumed = await resumeAgent({
     ...options,
     path: path.join(folder, last.record),
+    files,
     hasEnded: true,
     repeatsPrograms: true,
   });
@@ -180,6 +192,15 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
     message: `the run cannot be continued: ${resumed.problems.join('; ')}`,
     hint: 'submit it again',
     data: { path: run.id },
+  });
+}
+
+function cannotBring(): SkillError {
+  return new SkillError({
+    code: 'executor/unavailable',
+    message: 'the run has input files, and this worker runs no programs that could read them',
+    hint: 'start the workers with an executor: skillwright worker --executor auto',
+    data: { executor: 'none', reasons: [], install: '' },
   });
 }
 

@@ -59,8 +59,8 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   mkdirSync(path.join(options.directory, 'runs', id), { recursive: true, mode: 0o700 });
   await untilReached(() =>
     pool.query(
-      'insert into skillwright.workers (id, host, version, format, slots) values ($1, $2, $3, $4, $5) on conflict do nothing',
-      [id, hostname(), VERSION, RUN_FORMAT, slots],
+      'insert into skillwright.workers (id, host, version, format, slots, models) values ($1, $2, $3, $4, $5, $6) on conflict do nothing',
+      [id, hostname(), VERSION, RUN_FORMAT, slots, options.models ?? []],
     ),
   );
   await untilReached(() => removeLeftovers(pool, path.join(options.directory, 'runs')));

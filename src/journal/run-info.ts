@@ -196,7 +196,7 @@ function startInfo(
   startedAt: string,
   details: RunDetails,
 ): Omit<RunInfo, 'events'> {
-  const { run, version, request, project, vocabulary, parent, chain, indexHash, policyHash } = event;
+  const { run, version, request, project, vocabulary, parent, chain, labels, key, indexHash, policyHash } = event;
   return {
     schema: RUN_SCHEMA,
     run,
@@ -207,6 +207,8 @@ function startInfo(
     vocabulary,
     parent,
     chain,
+    labels,
+    key,
     startedAt,
     outcome: 'running',
     reason: '',

@@ -8,8 +8,8 @@ const EVENTS: Readonly<Record<RunEvent['type'], Check>> = {
   'run-start': shape({
     number: 'schema',
     text: 'run request version indexHash policyHash',
-    optionalText: 'project vocabulary parent chain indexDigest scanDigest subject trace',
-    optionalObject: 'executor budgets agent process',
+    optionalText: 'project vocabulary parent chain indexDigest scanDigest subject trace key',
+    optionalObject: 'executor budgets agent process labels',
   }),
   scan: shape({ list: 'roots ignored conflicts', number: 'durationMs found valid', text: 'indexHash' }),
   action: shape({ number: 'call', text: 'action.type askedBy', optionalText: 'tool' }),
@@ -73,7 +73,8 @@ const CHAT: Readonly<Record<OfType<RunEvent, 'chat'>['event']['type'], Check>> =
 
 const RUN = shape({
   text: 'run version request normalizedRequest startedAt outcome reason indexHash indexDigest scanDigest policyHash events.head',
-  optionalText: 'project vocabulary parent chain endedAt',
+  optionalText: 'project vocabulary parent chain endedAt key',
+  optionalObject: 'labels',
   list: 'phases resources tools programs skills approvals',
   number: 'invalidCalls events.count',
   objectOrNull: 'executor process',

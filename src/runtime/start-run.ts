@@ -41,6 +41,9 @@ export interface RunOptions extends SessionOptions {
   readonly agent?: RunStart['agent'];
   /** The trace of the run; see `RunStart`. */
   readonly trace?: string;
+  /** Labels and idempotency key of the run, for the record. */
+  readonly labels?: RunStart['labels'];
+  readonly key?: string;
   /**
    * Claims what the run continues: called with its id, empty if nothing is recorded, before the record begins. The run does not begin
    * if it throws. Not called for a record that is kept elsewhere (`openPlace`), where the caller decides who continues.
@@ -134,7 +137,7 @@ export async function startRun(
 function buildRunStart(
   { project }: SessionSource,
   session: Session,
-  { request, parentRun: parent, budgets, agent, trace }: RunOptions,
+  { request, parentRun: parent, budgets, agent, trace, labels, key }: RunOptions,
 ): RunStart {
   const { execution, index } = session;
   const mounts = (execution?.mounts ?? []).map(({ source, access }) => ({ path: source, access }));
@@ -168,6 +171,8 @@ function buildRunStart(
     budgets,
     agent,
     trace,
+    labels,
+    key,
     executor:
       execution === undefined
         ? undefined

@@ -37,7 +37,13 @@ export async function answerApi(
   const { route, params } = found;
   const last = request.headers['last-event-id'];
   const signal = AbortSignal.any([gone.signal, closing]);
-  const query = Object.fromEntries([...url.searchParams].filter(([name]) => name !== 'token'));
+  const query = Object.fromEntries(
+    [...new Set(url.searchParams.keys())]
+      .filter((name) => name !== 'token')
+      .map((name) => [name, url.searchParams.getAll(name)] as const)
+      // A list only if the name is repeated: a route that takes one value refuses two.
+      .map(([name, all]) => [name, all.length === 1 ? all[0] : all]),
+  );
   checkText('path', params);
   checkText('query', query);
   const reply = await route.handle({

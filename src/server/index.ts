@@ -13,6 +13,5 @@ export { openPageFiles } from './page-files.ts';
 // What the console uses, on any server that has records and questions.
 export { sharedRoutes } from './routes.ts';
 export { openRunReader } from './run-views.ts';
-export type { RunRecords } from './records.ts';
-export type { ApprovalBook } from './approvals.ts';
-export { BudgetLimits } from './api/runs.ts';
+export { uploadRoutes } from './routes/uploads.ts';
+export { RunFilter, RunWork } from './api/runs.ts';

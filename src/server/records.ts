@@ -5,9 +5,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { followRun, isRunId, listRuns, runIds, verifyChain, verifyRun } from '#journal';
+import type { z } from 'zod';
+
+import { followRun, isRunId, listRuns, runIds, verifyChain, verifyRun, type ListedRun } from '#journal';
+import { defined } from '#core';
 import { readSealKey } from '#platform';
-import type { Integrity, RunDetail, RunList } from './api/runs.ts';
+import type { Integrity, RunDetail, RunList, RunListQuery, RunRow } from './api/runs.ts';
 import type { PriceAnswer, RecordLine } from './event-row.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
@@ -15,13 +18,7 @@ import { filesIn, type RunStarter } from './run-starter.ts';
 import { openRunReader } from './run-views.ts';
 import { serverSentEvents } from './server-sent-events.ts';
 
-interface RunPage {
-  readonly offset: number;
-  readonly limit: number;
-  /** Only runs whose request, skill or id contains this; empty for all. */
-  readonly query: string;
-  readonly state?: string | undefined;
-}
+type RunPage = z.output<typeof RunListQuery>;
 
 interface FollowRecord {
   /** The number of the last event that the reader has. */
@@ -66,20 +63,12 @@ export function openFolderRecords(directory: string, { home, starter, price }: F
       if (line.seq > after) yield line;
   };
   return {
-    async list({ offset, limit, query, state }) {
-      const needle = query.toLowerCase();
+    async list({ offset, limit, ...filter }) {
       const all = listRuns(directory);
       // Without a filter only the runs that are shown are read.
-      if (needle === '' && state === undefined)
-        return { directory, total: all.length, runs: all.slice(offset, offset + limit).map(reader.row) };
-      const rows = all
-        .map(reader.row)
-        .filter(
-          (row) =>
-            (state === undefined || row.state === state) &&
-            [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(needle)),
-        );
-      return { directory, total: rows.length, runs: rows.slice(offset, offset + limit) };
+      const isWhole = Object.values(defined(filter)).every((value) => value === '');
+      const found = isWhole ? all : all.filter((listed) => matches(filter, listed, reader.row(listed)));
+      return { directory, total: found.length, runs: found.slice(offset, offset + limit).map(reader.row) };
     },
     detail: async (id) => reader.detail(id, findFolder(id)),
     check: async (id) => void findFolder(id),
@@ -109,4 +98,21 @@ export function openFolderRecords(directory: string, { home, starter, price }: F
 export function runFolder(directory: string, id: string): string {
   if (!isRunId(id) || !runIds(directory).includes(id)) throw httpError(404, 'no such run');
   return path.join(directory, id);
+}
+
+function matches(
+  { query, state, label = [], key, since, until }: Omit<RunPage, 'offset' | 'limit'>,
+  { reading }: ListedRun,
+  row: Immutable<RunRow>,
+): boolean {
+  const at = row.startedAt === undefined ? undefined : new Date(row.startedAt);
+  const needle = query.toLowerCase();
+  return (
+    (state === undefined || row.state === state) &&
+    (key === undefined || (reading.type === 'run' && reading.info.key === key)) &&
+    (since === undefined || (at !== undefined && at >= since)) &&
+    (until === undefined || (at !== undefined && at < until)) &&
+    label.every((one) => Object.entries(row.labels ?? {}).some(([name, value]) => `${name}=${value}` === one)) &&
+    [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(needle))
+  );
 }

@@ -60,7 +60,7 @@ export function openRunReader({ own, price }: RunReaderOptions = {}): RunReader 
     request: sliceStart(info.request, 2_000),
     skills: [...new Set(info.skills.map(({ name }) => name))],
     startedAt: info.startedAt,
-    ...defined({ endedAt: info.endedAt }),
+    ...defined({ endedAt: info.endedAt, labels: info.labels }),
     usage,
     isOwn: own?.isOwn(id) ?? false,
   });

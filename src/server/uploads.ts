@@ -3,13 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { sha256 } from '#platform';
 import type { Uploaded } from './api/runs.ts';
 import { httpError } from './http-error.ts';
 
 export interface Uploads {
-  /** Stores a file under a safe name. Throws 429 if all others are new and were not used yet. */
+  /** Stores a file under a name of the schema `FileName`. Throws 429 if all others are new and were not used yet. */
   readonly store: (name: string, bytes: Uint8Array) => Uploaded;
   readonly find: (id: string) => string | undefined;
+  /** Finds a file by its digest. */
+  readonly findBytes: (digest: string) => string | undefined;
   /** A run has these files: they can go once it has ended. Until then `runs resume` may need them. */
   readonly use: (ids: readonly string[], run: string) => void;
   readonly remove: (id: string) => boolean;
@@ -17,6 +20,7 @@ export interface Uploads {
 
 interface Upload {
   readonly name: string;
+  readonly digest: string;
   readonly at: number;
   run?: string;
 }
@@ -52,17 +56,21 @@ export function openUploads(
       );
   };
   return {
-    store(original, bytes) {
+    store(name, bytes) {
       makeRoom();
-      const [id, name] = [randomUUID(), fileName(original)];
+      const [id, digest] = [randomUUID(), sha256(bytes)];
       mkdirSync(path.join(folder(), id), { recursive: true, mode: 0o700 });
       writeFileSync(path.join(folder(), id, name), bytes, { flag: 'wx', mode: 0o600 });
-      uploads.set(id, { name, at: now() });
-      return { id, name, bytes: bytes.length };
+      uploads.set(id, { name, digest, at: now() });
+      return { id, name, bytes: bytes.length, digest };
     },
     find(id) {
       const upload = uploads.get(id);
       return upload === undefined ? undefined : path.join(folder(), id, upload.name);
+    },
+    findBytes(digest) {
+      const [id, upload] = [...uploads].find(([, one]) => one.digest === digest) ?? [];
+      return upload === undefined ? undefined : path.join(folder(), id ?? '', upload.name);
     },
     use(ids, run) {
       for (const id of ids) {
@@ -72,14 +80,4 @@ export function openUploads(
     },
     remove,
   };
-}
-
-/** A name that every system accepts: no folders, no control characters, no leading dot. */
-function fileName(original: string): string {
-  const name = path
-    .basename(original.replaceAll('\\', '/'))
-    .replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
-    .replace(/^\.+/, '_')
-    .trim();
-  return name === '' ? 'file' : name;
 }

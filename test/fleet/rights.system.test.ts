@@ -23,19 +23,26 @@ let schedules = 0;
 
 /** A valid body for each route that takes one. */
 const BODIES: Readonly<Record<string, () => unknown>> = {
-  'POST /api/v1/runs': () => ({ request: `${SECRET} request`, idempotencyKey: 'alpha-key' }),
+  'POST /api/v1/runs': () => ({ request: `${SECRET} request`, idempotencyKey: 'alpha-key', labels: { team: SECRET } }),
   'POST /api/v1/approvals/{id}': () => ({ verdict: 'no' }),
   'POST /api/v1/approvals/{run}/{id}': () => ({ verdict: 'no' }),
   'POST /api/v1/keys': () => ({ name: 'new', rights: ['read'] }),
   'POST /api/v1/webhooks': () => ({ url: 'https://hooks.example/' }),
   'POST /api/v1/schedules': () => ({ name: `new-${String((schedules += 1))}`, cron: '0 7 * * 1', request: 'x' }),
+  'POST /api/v1/runs/{id}/links': () => ({}),
   'POST /api/v1/policy/explain': () => ({ tool: 'read_file' }),
 };
 
 describe('every route', needs('postgresql'), () => {
   let world: ApiWorld;
   let alpha: string;
-  let ids: { readonly ended: string; readonly waiting: string; readonly key: string; readonly webhook: string };
+  let ids: {
+    readonly upload: string;
+    readonly ended: string;
+    readonly waiting: string;
+    readonly key: string;
+    readonly webhook: string;
+  };
   let operations: readonly Operation[];
 
   beforeAll(async () => {
@@ -44,7 +51,7 @@ describe('every route', needs('postgresql'), () => {
     const post = async (target: string, body: unknown): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse((await world.ask(alpha, 'POST', `/api/v1${target}`, body)).text);
     const submit = async (idempotencyKey: string): Promise<string> =>
-      String((await post('/runs', { request: `${SECRET} request`, idempotencyKey }))['run']);
+      String((await post('/runs', { request: `${SECRET} request`, idempotencyKey, labels: { team: SECRET } }))['run']);
     const ended = await submit('alpha-key');
     const { mirror } = await world.claim(ended);
     const record = createRun(
@@ -91,7 +98,18 @@ describe('every route', needs('postgresql'), () => {
     const key = await post('/keys', { name: SECRET, rights: ['read'] });
     const webhook = await post('/webhooks', { url: `https://${SECRET}.example/` });
     await post('/schedules', { name: SECRET, cron: '0 7 * * 1', request: `${SECRET} request` });
-    ids = { ended, waiting, key: (key['key'] as { id: string }).id, webhook: String(webhook['id']) };
+    const upload = await fetch(`${world.url}/api/v1/uploads?name=${SECRET}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${alpha}`, 'content-type': 'application/octet-stream' },
+      body: 'alpha',
+    });
+    ids = {
+      upload: ((await upload.json()) as { id: string }).id,
+      ended,
+      waiting,
+      key: (key['key'] as { id: string }).id,
+      webhook: String(webhook['id']),
+    };
     const { paths }: { paths: Record<string, Record<string, { requestBody?: object; parameters: Parameter[] }>> } =
       JSON.parse((await world.ask(alpha, 'GET', '/api/v1/openapi.json')).text);
     operations = Object.entries(paths).flatMap(([route, methods]) =>
@@ -122,6 +140,7 @@ describe('every route', needs('postgresql'), () => {
       .replace('/keys/{id}', `/keys/${one(ids.key)}`)
       .replace('/webhooks/{id}', `/webhooks/${one(ids.webhook)}`)
       .replace('/schedules/{name}', `/schedules/${exists ? SECRET : 'unknown'}`)
+      .replace('/uploads/{id}', `/uploads/${one(ids.upload)}`)
       .replace('/runs/{id}', `/runs/${one(run)}`)
       .replace('{path}', 'out.txt')
       .replace('{seq}', '1')
@@ -134,12 +153,16 @@ describe('every route', needs('postgresql'), () => {
     const { method, path: route, hasBody } = operation;
     const name = `${method} ${route}`;
     const body = BODIES[name];
-    if (hasBody && body === undefined) throw new Error(`BODIES has no body for ${name}`);
+    const isFile = route === '/api/v1/uploads';
+    if (hasBody && !isFile && body === undefined) throw new Error(`BODIES has no body for ${name}`);
     const stop = new AbortController();
     const response = await fetch(`${world.url}${address}`, {
       method,
-      headers: { authorization: `Bearer ${key}`, ...(hasBody ? { 'content-type': 'application/json' } : {}) },
-      ...(hasBody ? { body: JSON.stringify(body?.()) } : {}),
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(hasBody ? { 'content-type': `application/${isFile ? 'octet-stream' : 'json'}` } : {}),
+      },
+      ...(hasBody ? { body: isFile ? 'bytes' : JSON.stringify(body?.()) } : {}),
       signal: stop.signal,
     });
     if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream'))

@@ -38,7 +38,8 @@ export interface ApiWorld {
 
 export const WORKER = 'worker-of-the-test';
 
-export async function openApiWorld(): Promise<ApiWorld> {
+/** `given`: options of its server. */
+export async function openApiWorld(given: Partial<FleetServerOptions> = {}): Promise<ApiWorld> {
   const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'skillwright-api-')));
   for (const [name, skill] of Object.entries(REPORT)) writeSkill(path.join(root, 'skills', name), skill);
   const postgres = await openPostgres();
@@ -62,7 +63,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
       onNote: (note) => void notes.push(note),
       ...options,
     });
-  const server = await serve();
+  const server = await serve(given);
   return {
     root,
     postgres,

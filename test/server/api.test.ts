@@ -248,7 +248,7 @@ describe('runs', () => {
     });
     expect([response.status, await response.json()]).toEqual([
       201,
-      { id: expect.any(String), name: 'a_b.csv', bytes: 14 },
+      { id: expect.any(String), name: 'a_b.csv', bytes: 14, digest: sha256('id,amount\n1,2\n') },
     ]);
     expect((await ask('POST', '/runs', { request: 'x', uploads: ['../../etc'] })).status).toBe(400);
     expect((await ask('DELETE', '/uploads/..%2F..')).status).toBe(404);

@@ -34,8 +34,12 @@ async function opened(options: Partial<RunServerOptions> = {}): Promise<Opened> 
   return { ...server, directory, ask };
 }
 
-function starting(request: unknown): RequestInit {
-  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ request }) };
+function starting(request: unknown, more: object = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ request, ...more }),
+  };
 }
 
 async function startRun({ ask }: Opened): Promise<string> {
@@ -67,6 +71,14 @@ function raw({ url }: Opened, text: string): Promise<string> {
 }
 
 describe('a run over HTTP', () => {
+  test('is cancelled when its timeout has passed', async () => {
+    const server = await opened({ model: NEVER });
+    const response = await server.ask('/api/v1/runs', starting('count the rows', { timeoutSeconds: 0.1 }));
+    const { run } = (await response.json()) as { readonly run: string };
+    await (await server.ask(`/api/v1/runs/${run}/events`)).text();
+    expect(readRun(path.join(server.directory, run)).info.outcome).toBe('cancelled');
+  });
+
   test('starts, streams its record to the end, and is listed', async () => {
     const server = await opened();
     const run = await startRun(server);

@@ -32,6 +32,8 @@ export interface ResumeOptions
   readonly request?: string;
   /** Whether a file named in the record may be copied into the workspace again (default: no file). A record grants no rights. */
   readonly mayBring?: (file: string) => boolean;
+  /** Where the given files are now, in the order of the record (default: where they were). They are copied into the workspace again. */
+  readonly files?: readonly string[];
   /** With `again`: called before the run continues with the actions of an earlier resume that may happen once more. */
   readonly onRepeat?: (actions: readonly Action[]) => void;
 }
@@ -52,7 +54,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
   const vocabulary = options.vocabulary ?? VOCABULARY_NAMES.find((name) => name === start.vocabulary);
   const problems = [
     ...(vocabulary === undefined ? [`unknown vocabulary ${quoted(start.vocabulary)}`] : []),
-    ...start.files
+    ...(options.files === undefined ? start.files : [])
       .filter((file) => options.mayBring?.(file) !== true)
       .map((file) => `the run was given the file ${quoted(file, 200)}: pass it again`),
   ];
@@ -66,7 +68,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     protocol: start.protocol === 'actions' ? 'actions' : 'tools',
     activation: ACTIVATIONS.find((name) => name === start.activation) ?? 'model',
     required: start.required,
-    files: start.files,
+    files: options.files ?? start.files,
     ...defined({ images: start.images }),
     budget: { ...readBudgets(info.budgets), ...options.budget },
     ...defined({ run, signal, now }),

@@ -1,7 +1,9 @@
 /** Flags of commands that use a database, and what they stand for. */
-import type { Fleet, FleetOptions } from '#fleet';
+import type { Fleet, openFleet } from '#fleet';
 import { option, type Flags, type Invocation } from '../command.ts';
 import { usageError } from '../exit.ts';
+
+type FleetOptions = Parameters<typeof openFleet>[0];
 
 export const FLEET_FLAGS = {
   database: option('URL', 'the PostgreSQL database, postgres://USER@HOST/NAME (default: SKILLWRIGHT_DATABASE_URL)'),

@@ -5,7 +5,7 @@ import { timerMs } from '#platform';
 import { defined, SkillError, type ExecutorName, type Model } from '#core';
 import { chooseModel } from '../agent/agent-model.ts';
 import { EXECUTOR_FLAG, modelExecution } from '../agent/programs.ts';
-import { defineCommand, option } from '../command.ts';
+import { defineCommand, list, option } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { parseSettings, wholeNumber } from '../arguments.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -17,6 +17,7 @@ import type { Runtime } from '#runtime';
 const flags = {
   ...FLEET_FLAGS,
   model: option('NAME', 'use this model for every run (default: as in run)'),
+  'offer-model': list('NAME', 'also a model that submissions may name'),
   ...EXECUTOR_FLAG,
   slots: option('N', 'runs at the same time (default: 4)'),
   'per-project': option('N', 'runs of one project at the same time, over all workers (default: 20)'),
@@ -105,15 +106,18 @@ export const command = defineCommand({
     const config = await parseSettings(flagValues.set);
     if (executor !== 'none') await tryExecutor(runtime, executor, terminal);
     const fleet = await openPatiently(() => openFleetFor({ ...options, connections: slots + 6 }), invocation);
-    const openModel = async (): Promise<Model> => (isScript ? openNamed(flagValues.model) : model);
+    const openModel = async (name = flagValues.model): Promise<Model> =>
+      name === flagValues.model && !isScript ? model : openNamed(name);
+    const models = [...new Set([flagValues.model ?? model.id, model.id, ...(flagValues['offer-model'] ?? [])])];
     try {
       const starting = startWorker({
         ...fleet,
-        openModel,
+        openModel: (name) => openModel(name === model.id ? undefined : name),
+        models,
         runAttempt: createAttemptRunner({
           runtime,
           executor,
-          openModel,
+          openModel: () => openModel(),
           openJudge: openNamed,
         }),
         settings: defined({ config, configFile: flagValues.config && path.resolve(cwd, flagValues.config) }),

@@ -1,7 +1,7 @@
 /** Schemas of the API: runs and their events. */
 import { z } from 'zod';
 
-import { docsPage } from '#core';
+import { docsPage, VOCABULARY_NAMES } from '#core';
 
 const text = z.string();
 const count = z.number().nonnegative();
@@ -29,14 +29,28 @@ export const RunRow = z.object({
   endedAt: text.optional(),
   usage: RunUsage.optional(),
   isOwn: z.boolean().describe('started by this server, so it can be cancelled here'),
+  labels: z.record(text, text).optional(),
 });
 export type RunRow = z.output<typeof RunRow>;
 
-export const RunListQuery = z.strictObject({
+const Label = text.max(300).regex(/^[^=]+=/, 'write it as NAME=VALUE');
+const Time = z.iso.datetime({ offset: true }).transform((time) => new Date(time));
+
+/** What lists of runs can be narrowed to. Unsorted: the newest run is always first. */
+export const RunFilter = z.strictObject({
+  query: text.max(500).default('').describe('only runs whose request, skill or id contains this'),
+  state: text.max(40).optional().describe('an open state, or how the run ended'),
+  label: z
+    .union([Label.transform((one) => [one]), z.array(Label).max(20)])
+    .optional()
+    .describe('NAME=VALUE; once for each label that a run must have'),
+  key: text.max(200).optional().describe('the idempotency key of the run'),
+  since: Time.optional().describe('started or submitted at this time or later, in ISO 8601'),
+  until: Time.optional().describe('started or submitted before this time'),
+});
+export const RunListQuery = RunFilter.extend({
   offset: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  query: text.max(500).default('').describe('only runs whose request, skill or id contains this'),
-  state: text.max(40).optional(),
 });
 export const RunList = z.object({ directory: text, total: count, runs: z.array(RunRow) });
 export type RunList = z.output<typeof RunList>;
@@ -115,7 +129,7 @@ export const EventDetail = z.object({
   event: z.unknown().describe(`the recorded event; see ${docsPage('runs')}`),
 });
 
-export const BudgetLimits = z.strictObject({
+const BudgetLimits = z.strictObject({
   turns: z.int().positive().optional(),
   toolCalls: z.int().positive().optional(),
   scriptRuns: z.int().nonnegative().optional(),
@@ -124,12 +138,46 @@ export const BudgetLimits = z.strictObject({
   wallMs: z.int().positive().optional(),
 });
 
-export const StartRequest = z.strictObject({
-  request: text.refine((value) => /\S/.test(value), 'the request is empty'),
-  model: text.max(200).optional().describe('a model name; absent: the model of the server'),
+/** A name that every system accepts: no folders, no control characters, no leading dot. */
+export const FileName = text
+  .min(1)
+  .max(200)
+  .transform((original) => {
+    const base =
+      original
+        .replaceAll('\\', '/')
+        .split('/')
+        .findLast((part) => part !== '') ?? '';
+    const name = base
+      .replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
+      .replace(/^\.+/, '_')
+      .trim();
+    return name === '' ? 'file' : name;
+  });
+
+/** What a run is given besides its request, on a server of one machine and in a fleet. */
+export const RunWork = z.strictObject({
+  model: text.max(200).optional().describe('a model name; absent: the model of the server or worker'),
+  vocabulary: z.enum(VOCABULARY_NAMES).optional().describe('whose tool names the model sees'),
   budget: BudgetLimits.optional(),
-  skills: z.array(text.max(200)).max(20).optional().describe('skills to load first'),
+  skills: z.array(text.max(200)).max(20).optional().describe('skills that are loaded before the first model call'),
   uploads: z.array(text.max(100)).max(20).optional().describe('ids of uploaded files'),
+  files: z
+    .array(z.strictObject({ name: FileName, digest: text.regex(/^(?:sha256:)?[0-9a-f]{64}$/) }))
+    .max(20)
+    .optional()
+    .describe('input files by digest: uploaded before, or left by another run'),
+  labels: z
+    .record(text.regex(/^[A-Za-z0-9][\w./-]{0,62}$/), text.max(200))
+    .refine((labels) => Object.keys(labels).length <= 20, 'at most 20 labels')
+    .optional()
+    .describe('names and values that lists of runs can be narrowed to'),
+  idempotencyKey: text.min(1).max(200).optional().describe('a second submission with this key returns the first run'),
+  timeoutSeconds: z.number().positive().max(31_536_000).optional().describe('the run is cancelled after this time'),
+});
+
+export const StartRequest = RunWork.extend({
+  request: text.refine((value) => /\S/.test(value), 'the request is empty'),
 });
 export const Started = z.object({ run: text, events: text.describe('the address of its stream') });
 export type Started = z.output<typeof Started>;
@@ -142,7 +190,7 @@ export const ForkRequest = ContinueRequest.omit({ again: true }).extend({
   request: StartRequest.shape.request.optional().describe('another request; absent: the recorded one'),
 });
 
-export const Uploaded = z.object({ id: text, name: text, bytes: count });
+export const Uploaded = z.object({ id: text, name: text, bytes: count, digest: text });
 export type Uploaded = z.output<typeof Uploaded>;
 
 const RunProblem = z.object({ code: text, path: text, line: count.optional(), message: text });

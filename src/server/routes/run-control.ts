@@ -1,51 +1,32 @@
 /** Routes that start, continue, fork and cancel runs, and move files in and out. */
+import { readFileSync } from 'node:fs';
+
 import { z } from 'zod';
 import { resumeAgent, runAgent } from '#agent';
 import { defined, describeAction, sliceStart, type Model } from '#core';
 import { readRun } from '#journal';
-import { isInside, readSealKey, tryRealPath } from '#platform';
+import { isInside, readSealKey, timerMs, tryRealPath } from '#platform';
 import { refuseReserved, replayRun } from '#runtime';
-import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started, Uploaded } from '../api/runs.ts';
+import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started } from '../api/runs.ts';
 import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
 import { API_PATH } from '../open-api.ts';
 import { route, type Route } from '../router.ts';
 import { runFolder } from '../records.ts';
+import { openIdempotency } from '../idempotency.ts';
 import { openUploads } from '../uploads.ts';
-
-const UploadQuery = z.strictObject({ name: z.string().min(1).max(200) });
+import { uploadRoutes } from './uploads.ts';
 
 export function runControlRoutes(context: ServerContext): readonly Route[] {
   const { options, surroundings, starter, closing } = context;
   const { runtime, directory, agent = {}, runAgent: begin = (run) => runAgent(run) } = options;
   const uploads = openUploads(() => starter.uploads, { isRunning: (run) => starter.find(run) !== undefined });
 
+  const once = openIdempotency(directory);
+
   return [
-    route(
-      'POST /runs',
-      'Start a run',
-      { body: StartRequest, answer: Started, status: 201 },
-      async ({ body: { request, model, budget = {}, skills, uploads: ids = [] } }) => {
-        refuseReserved(runtime.index, skills);
-        const files = ids.map(uploadedFile);
-        const chosen = await openModel(model);
-        const run = await starter.start((parts, live) =>
-          begin(
-            {
-              ...agent,
-              ...defined(parts),
-              runtime,
-              model: chosen,
-              request,
-              ...defined({ required: skills, files: files.length === 0 ? undefined : files }),
-              budget: { ...agent.budget, ...defined(budget) },
-            },
-            live,
-          ),
-        );
-        uploads.use(ids, run);
-        return startedRun(run);
-      },
+    route('POST /runs', 'Start a run', { body: StartRequest, answer: Started, status: 201 }, async ({ body }) =>
+      startedRun(await once(body, () => startRun(body))),
     ),
     route(
       'POST /runs/{id}/cancel',
@@ -97,22 +78,40 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         };
       },
     ),
-    route(
-      'POST /uploads',
-      'Upload a file for a run that starts next',
-      { query: UploadQuery, body: 'bytes', answer: Uploaded, status: 201 },
-      ({ query: { name }, body }) => uploads.store(name, body),
-    ),
-    route(
-      'DELETE /uploads/{id}',
-      'Remove an uploaded file',
-      { answer: Uploaded.pick({ id: true }) },
-      ({ params: { id = '' } }) => {
-        if (!uploads.remove(id)) throw httpError(404, 'no such upload');
-        return { id };
-      },
-    ),
+    ...uploadRoutes(uploads),
   ];
+
+  async function startRun(body: z.output<typeof StartRequest>): Promise<string> {
+    const { request, model, vocabulary, budget = {}, skills, labels, idempotencyKey: key, timeoutSeconds } = body;
+    refuseReserved(runtime.index, skills);
+    const ids = [...(body.uploads ?? []), ...(body.files ?? []).map(({ name, digest }) => uploadedAs(name, digest))];
+    const files = ids.map(uploadedFile);
+    const chosen = await openModel(model);
+    const run = await starter.start(({ signal, run: recorded, ...parts }, live) =>
+      begin(
+        {
+          ...agent,
+          ...defined(parts),
+          runtime,
+          model: chosen,
+          request,
+          run: { ...recorded, ...defined({ labels, key }) },
+          ...defined({ required: skills, vocabulary, files: files.length === 0 ? undefined : files }),
+          budget: { ...agent.budget, ...defined(budget) },
+          signal:
+            timeoutSeconds === undefined
+              ? signal
+              : AbortSignal.any([
+                  ...(signal === undefined ? [] : [signal]),
+                  AbortSignal.timeout(timerMs(timeoutSeconds * 1_000)),
+                ]),
+        },
+        live,
+      ),
+    );
+    uploads.use(ids, run);
+    return run;
+  }
 
   async function openModel(name: string | undefined): Promise<Model> {
     if (name === undefined || name === '') return options.model;
@@ -143,7 +142,11 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         projectInstructions: agent.projectInstructions,
         unapproved: agent.unapproved,
         sealKey: sealKey(),
-        run: info.executor !== null && execution !== undefined ? { ...run, execution } : run,
+        run: {
+          ...run,
+          ...defined({ labels: info.labels, key: from.request === undefined ? info.key : undefined }),
+          ...(info.executor !== null && execution !== undefined ? { execution } : {}),
+        },
       });
       if (resumed.type === 'resumed') return resumed.result;
       throw httpError(409, resumed.problems.join('; '));
@@ -162,6 +165,14 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       const base = tryRealPath(folder);
       return real !== undefined && base !== undefined && isInside(real, base);
     });
+  }
+
+  /** The id of an upload with this name, and the bytes of one that came before. */
+  function uploadedAs(name: string, digest: string): string {
+    const known = uploads.findBytes(digest.replace('sha256:', ''));
+    if (known === undefined)
+      throw httpError(400, `no uploaded file has the digest ${digest}`, 'POST /uploads it first');
+    return uploads.store(name, readFileSync(known)).id;
   }
 
   function uploadedFile(id: string): string {
