@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { EvalCase } from '../../src/evals/cases/case.ts';
 import { evaluate } from '../../src/evals/evaluate.ts';
 import { findVerdict } from '../../src/evals/report/verdict.ts';
+import { verifies } from '../conformance/verifies.ts';
 import type { Line } from '../agent/support.ts';
 import { scratch } from '../skills/registry/support.ts';
 import {
@@ -154,6 +155,30 @@ describe('one text in answer to all requests', () => {
       { of: 7, against: 0 },
       [expect.stringContaining('with: 7 answers repeat 1 text for unlike requests')],
     ]);
+  });
+
+  verifies('EVAL-14', 'that answers more than a third of a baseline leaves no verdict on the rest of it', async () => {
+    const broken = (count: number) =>
+      evaluate(
+        comparison({
+          model: plain(
+            busy(
+              (run) => `We are overloaded, request req_${String(run)}, try again`,
+              (isWith, topic) => !isWith && TOPICS.indexOf(topic) < count,
+            ),
+          ),
+        }),
+      );
+    const [half, third] = [await broken(6), await broken(4)];
+    expect([half, third].map(verdict)).toEqual([
+      'one text for unlike requests answered 6 of 12 attempts of the arm without, more than a third: the server that gives it may not read the other requests either',
+      'better',
+    ]);
+    expect(third.comparisons[0]?.missing).toEqual({ of: 0, against: 4 });
+    for (const one of [half, third])
+      expect(findVerdict(one).warnings).toEqual([
+        expect.stringMatching(/^without: \d answers repeat 1 text for unlike/u),
+      ]);
   });
 
   test('in a few wordings is no answer, and short ones are named', async () => {

@@ -144,15 +144,17 @@ export function listDoubts({ comparisons, results }: EvalReport): readonly strin
           `recorded answers of ${countText(edited.length, 'case')} were edited: ${edited.slice(0, MOST_NAMES).join(', ')}${more}; record them again`,
         ];
   const own = listOwnSkills(results);
+  const counted = results.filter(isCounted);
+  const canned = findCanned(counted);
   return [
     ...changes,
     ...(own.length === 0 ? [] : [`the agent brings skills of its own, in all runs: ${namesText(own)}`]),
     ...edits,
-    ...listEarlierErrors(results.filter(isCounted)),
-    ...describeCanned(results.filter(isCounted)),
-    ...listSameAnswers(results),
-    ...listSharedAnswers(results.filter(isCounted)),
-    ...comparisons.flatMap((one) => listComparisonDoubts(one, results.filter(isCounted))),
+    ...listEarlierErrors(counted),
+    ...describeCanned(counted, canned),
+    ...listSameAnswers(counted, canned),
+    ...listSharedAnswers(counted),
+    ...comparisons.flatMap((one) => listComparisonDoubts(one, counted)),
   ];
 }
 
@@ -171,9 +173,7 @@ function listEarlierErrors(results: readonly CaseResult[]): readonly string[] {
 const FEWEST_SAME = 6;
 
 /** A server that answers without reading the request, or a skill with one answer for everything. The rule model shows what its calls returned. */
-function listSameAnswers(results: readonly CaseResult[]): readonly string[] {
-  const counted = results.filter(isCounted);
-  const canned = findCanned(counted);
+function listSameAnswers(counted: readonly CaseResult[], canned: ReadonlySet<CaseResult>): readonly string[] {
   const graded = counted.filter(
     (result) =>
       !canned.has(result) &&

@@ -28,6 +28,15 @@ function listKnownWords(results: readonly CaseResult[]): ReadonlySet<string> {
   );
 }
 
+/** Of a result, with digits replaced: kept, since each comparison and warning asks for it again. */
+const templates = new WeakMap<CaseResult, string>();
+
+function readTemplate(one: CaseResult): string {
+  const template = templates.get(one) ?? toTemplate(one.answer);
+  templates.set(one, template);
+  return template;
+}
+
 /** A run that a limit ended counts as that. One that called tools may end with the same words each time, if its files are graded. */
 function isFailedAnswer(one: CaseResult): boolean {
   const isByText = one.checks.every(({ kind, asked }) => kind !== 'output' || asked.startsWith('the answer '));
@@ -44,22 +53,20 @@ export function findCanned(results: readonly CaseResult[]): ReadonlySet<CaseResu
     [...arms.values()].flatMap((own) => {
       const long = findRepeated(own, (words) => countOwn(words, known) >= FEWEST_WORDS);
       // A server that gives such texts gives short ones as well.
-      return long.length === 0
-        ? []
-        : [...long, ...findRepeated(own.filter((one) => !passed.has(toTemplate(one.answer))))];
+      return long.length === 0 ? [] : [...long, ...findRepeated(own.filter((one) => !passed.has(readTemplate(one))))];
     }),
   );
 }
 
 const listPassed = (results: readonly CaseResult[]): ReadonlySet<string> =>
-  new Set(results.flatMap((one) => (one.status === 'passed' ? [toTemplate(one.answer)] : [])));
+  new Set(results.flatMap((one) => (one.status === 'passed' ? [readTemplate(one)] : [])));
 
 /** Texts that unlike requests got, and whose words are suspect. */
 function findRepeated(
   own: readonly CaseResult[],
   isSuspect: (words: ReadonlySet<string>) => boolean = () => true,
 ): readonly CaseResult[] {
-  const groups = [...groupBy(own, (one) => toTemplate(one.answer))].filter(
+  const groups = [...groupBy(own, readTemplate)].filter(
     ([template, group]) => isSuspect(new Set(listWords(template))) && countUnlike(group) >= FEWEST_UNLIKE,
   );
   const repeated = groups.flatMap(([, group]) => group);
@@ -97,8 +104,8 @@ function listWords(text: string): readonly string[] {
   return words.filter((word) => word.length >= SHORTEST || !LATIN.test(word));
 }
 
-export function describeCanned(results: readonly CaseResult[]): readonly string[] {
-  const canned = findCanned(results);
+/** `canned` are those that `findCanned` found. */
+export function describeCanned(results: readonly CaseResult[], canned: ReadonlySet<CaseResult>): readonly string[] {
   const groups = groupBy([...canned], ({ arm }) => arm);
   return [
     ...[...groups].map(
@@ -110,8 +117,7 @@ export function describeCanned(results: readonly CaseResult[]): readonly string[
   ];
 }
 
-const countTexts = (results: readonly CaseResult[]): number =>
-  new Set(results.map((one) => toTemplate(one.answer))).size;
+const countTexts = (results: readonly CaseResult[]): number => new Set(results.map(readTemplate)).size;
 
 /** Fewer repetitions of a short text are ordinary. */
 const FEWEST_SHORT = 6;
@@ -121,7 +127,7 @@ function describeShort(results: readonly CaseResult[], canned: ReadonlySet<CaseR
   const passed = listPassed(results);
   const failed = results.filter((one) => isFailedAnswer(one) && !canned.has(one));
   return [...groupBy(failed, ({ arm }) => arm)].flatMap(([arm, own]) => {
-    const isNew = (one: CaseResult): boolean => !passed.has(toTemplate(one.answer));
+    const isNew = (one: CaseResult): boolean => !passed.has(readTemplate(one));
     const repeated = findRepeated(own.filter(isNew));
     const [first] = repeated;
     const all = results.filter((one) => one.arm === arm);

@@ -100,6 +100,17 @@ export function compareArms(
   };
   const units = measure(hasEndedEarly);
   const result = compareCases(units, looks);
+  const repeated = (['of', 'against'] as const).flatMap((side) => {
+    const all = compared.flatMap((one) => one.results[side]);
+    const { length } = all.filter((attempt) => canned.has(attempt));
+    return length > all.length * MOST_REPEATED
+      ? [`${String(length)} of ${countText(all.length, 'attempt')} of the arm ${side === 'of' ? of : against}`]
+      : [];
+  });
+  if (result.p < 0.05 && repeated.length > 0) {
+    const reason = `one text for unlike requests answered ${repeated.join(' and ')}, more than a third: the server that gives it may not read the other requests either`;
+    return { of, against, reason, excluded };
+  }
   const endedEarly = countEarlyEnds(compared.map((one) => one.results));
   // The verdict if every attempt that ended early is a failure and nothing else.
   const strict =
@@ -176,6 +187,9 @@ function readCase(
     });
   return { case: id, results, outcomes: { of: outcomes(results.of), against: outcomes(results.against) }, checks };
 }
+
+/** The bounds of missing attempts believe the others, which are those of the same server. */
+const MOST_REPEATED = 1 / 3;
 
 const IDENTICAL = 'the skills of both arms are the same';
 
