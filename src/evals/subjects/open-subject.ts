@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS, isSkillError } from '#core';
+import { DEFAULT_LIMITS, isSkillError, printable } from '#core';
 import { removeTree, findProgram } from '#platform';
 import { runChild } from '#sandbox';
 import { listOwnSkills } from '../report/arm-doubts.ts';
@@ -59,9 +59,9 @@ export async function openSubject({ agent, model, env, pass = [], signal }: Subj
   const missing = missingFor(subject, find, pass);
   if (missing !== '' || agent.install === '') return { ...subject, missing };
   const version = await readVersion(subject, signal);
-  if (version === undefined)
-    return { ...subject, missing: `${subject.program} --version printed no version within 60 s: run it by hand` };
-  return { ...subject, label: `${agent.id} ${version}`, missing: '' };
+  if ('problem' in version)
+    return { ...subject, missing: `${subject.program} --version ${version.problem}: run it by hand` };
+  return { ...subject, label: `${agent.id} ${version.found}`, missing: '' };
 }
 
 function missingFor(
@@ -82,22 +82,33 @@ function missingFor(
 async function readVersion(
   { program, searchPath }: Pick<OpenSubject, 'program' | 'searchPath'>,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<{ readonly found: string } | { readonly problem: string }> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'skillwright-subject-'));
-  let text = '';
-  const sink = { write: (chunk: Uint8Array): boolean => ((text += Buffer.from(chunk).toString('utf8')), true) };
-  const streams = { stdout: sink, stderr: sink, signal };
+  const texts = { stdout: '', stderr: '' };
+  const sink = (name: keyof typeof texts) => ({
+    write: (chunk: Uint8Array): boolean => ((texts[name] += Buffer.from(chunk).toString('utf8')), true),
+  });
+  const streams = { stdout: sink('stdout'), stderr: sink('stderr'), signal };
+  let isDone = false;
   try {
     const env = { PATH: searchPath, HOME: home, TMPDIR: home, NO_COLOR: '1' };
     const spec = { argv: [program, '--version'], cwd: home, env };
     const limits = { ...DEFAULT_LIMITS, wallMs: VERSION_MS, outputBytes: 65_536 };
-    await runChild(spec, { stdin: new Uint8Array(), limits, streams });
+    const end = await runChild(spec, { stdin: new Uint8Array(), limits, streams });
+    isDone = end.reason === 'exited' && end.exitCode === 0;
   } catch (error) {
     if (!isSkillError(error)) throw error;
-    return undefined;
+    return { problem: 'did not start' };
   } finally {
     await removeTree(home);
   }
   signal.throwIfAborted();
-  return /\d+\.\d+\.\d+[\w.-]*/.exec(text)?.[0];
+  // The error of a program that crashes names other versions, such as that of Node.
+  const found = /\d+\.\d+\.\d+[\w.-]*/.exec(isDone ? texts.stdout + texts.stderr : texts.stdout)?.[0];
+  if (found !== undefined) return { found };
+  const error = texts.stderr.split('\n').find((line) => /error/i.test(line));
+  return {
+    problem:
+      error === undefined ? 'printed no version within 60 s' : `failed: ${printable(error.trim()).slice(0, 200)}`,
+  };
 }

@@ -195,7 +195,7 @@ describe('an agent as the subject', () => {
   });
 
   test('is skipped with the reason where its program or its key is missing', async () => {
-    const { root, env } = makeWorld({ 'trigger.json': TRIGGERS });
+    const { root, bin, env } = makeWorld({ 'trigger.json': TRIGGERS });
     const { ANTHROPIC_API_KEY: _key, ...keyless } = env;
     const noKey = await runCli(root, ['eval', 'trigger', 'skills', '--subject', 'claude-code', '--json'], keyless);
     const reason =
@@ -206,6 +206,16 @@ describe('an agent as the subject', () => {
     const none = { ...env, OPENAI_API_KEY: KEY, PATH: path.join(root, 'nothing') };
     const noProgram = await runCli(root, ['eval', 'skills', '--subject', 'codex'], none);
     expect([noProgram.status, noProgram.err.includes('codex is not on PATH: install it with npm')]).toEqual([4, true]);
+    // The error of a program that cannot run here names the version of Node, not its own.
+    const pi = path.join(bin, 'pi');
+    writeFileSync(pi, '#!/bin/sh\nprintf "file:1\\nSyntaxError: no globSync\\n\\nNode.js v20.20.2\\n" >&2\nexit 1\n', {
+      mode: 0o755,
+    });
+    const broken = await runCli(root, ['eval', 'skills', '--subject', 'pi=anthropic/m'], env);
+    expect([broken.status, broken.err]).toEqual([
+      4,
+      expect.stringContaining(`${pi} --version failed: SyntaxError: no globSync: run it by hand`),
+    ]);
     const unknown = await runCli(root, ['eval', 'skills', '--subject', 'claude'], env);
     expect([unknown.status, unknown.err]).toEqual([2, expect.stringContaining('unknown agent for --subject')]);
   });
