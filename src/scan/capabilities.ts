@@ -6,7 +6,7 @@ import { printable } from '#core';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import type { ScannedFile } from './combined-rules.ts';
 import type { Hit } from './match.ts';
-import { hostsIn, isOnlyNamed, isOwnHost, LOCAL_HOST } from './credential-use.ts';
+import { hostsIn, isOnlyNamed, isOwnHost, isTokenOfHosts, LOCAL_HOST } from './credential-use.ts';
 import { isDocument, isTestFile } from './passages.ts';
 import { hasOnlyLocalSockets } from './flow/marks.ts';
 import { SUBJECTS } from './patterns/capabilities.ts';
@@ -154,9 +154,15 @@ function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
   if (taken.length === 0) return [];
   for (const other of linkedTo(script, skill)) {
     const reach = other.hits.find(({ means }) => means === 'reaches');
+    const isCloudOnly =
+      other.hosts.length === 0 &&
+      other.hits.every(({ means, excerpt }) => means !== 'reaches' || CLOUD_LIBRARY.test(excerpt));
     const hit = taken.find(
       ({ says, excerpt }) =>
-        !isAtHome(other.hosts, SUBJECTS.get(says)?.owner) && !isOwnHost(excerpt, other.hosts, other.file.text),
+        !isAtHome(other.hosts, SUBJECTS.get(says)?.owner) &&
+        !(says === 'cloud credentials' && isCloudOnly) &&
+        !(says === 'tokens in the environment' && isTokenOfHosts(excerpt, other.hosts)) &&
+        !isOwnHost(excerpt, other.hosts, other.file.text),
     );
     if (reach === undefined || hit === undefined) continue;
     const message = `takes ${hit.says} and reaches another host, of which the instructions say nothing: ${hit.excerpt} and ${reach.excerpt}`;
@@ -164,6 +170,9 @@ function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
   }
   return [];
 }
+
+/** Logs in with the credentials of its cloud, and speaks to nobody else. */
+const CLOUD_LIBRARY = /boto3|google\.cloud|azure\.storage/;
 
 /** Whether all hosts are this machine or belong to the owner of a credential. */
 function isAtHome(hosts: readonly string[], owner: RegExp | undefined): boolean {
@@ -197,7 +206,10 @@ function names({ text }: ScanFile, { path }: ScanFile): boolean {
 /** A script changes what runs by itself, who has access, or what protects the machine. */
 function findChanges(script: Script, skill: Skill): readonly ScanFinding[] {
   return script.hits
-    .filter(({ means, says }) => means === 'stays' && !(SUBJECTS.get(says)?.named.test(skill.spoken) ?? false))
+    .filter(
+      ({ means, says, passage }) =>
+        means === 'stays' && !isMaintenance(passage.text) && !(SUBJECTS.get(says)?.named.test(skill.spoken) ?? false),
+    )
     .slice(0, 1)
     .map((hit) => {
       const message = `makes ${hit.says}, of which the instructions say nothing: ${hit.excerpt}`;
@@ -205,6 +217,12 @@ function findChanges(script: Script, skill: Skill): readonly ScanFinding[] {
       return toFinding(rule, hit, { script, skill, message });
     });
 }
+
+/** Jobs for which system tools are documented, and nothing that brings other code. */
+const MAINTAINS =
+  /\b(?:certbot(?:-auto)? (?:-q )?renew|acme\.sh [^\n]{0,60}--cron|logrotate|fstrim|freshclam|unattended-upgrade|apt(?:-get)? (?:-\w{1,3} )?(?:update|upgrade)|docker (?:system|image|builder) prune|journalctl --vacuum)/i;
+const BRINGS_CODE = /https?:|\b(?:curl|wget|nc|base64|eval|python[\d.]{0,4}|perl|node|ruby)\b|sh -c|\/tmp\//i;
+const isMaintenance = (command: string): boolean => MAINTAINS.test(command) && !BRINGS_CODE.test(command);
 
 const PERSONAL =
   /(?:documents|desktop|downloads|pictures|music|movies|videos|projects)\b|(?:~|\$home|\$\{home\})["'\s/*]{0,4}$/i;

@@ -11,6 +11,8 @@ export interface ScannedFile {
   /** Safe to print. */
   readonly path: string;
   readonly hits: readonly Hit[];
+  /** A document that explains attacks. */
+  readonly isExplained: boolean;
 }
 
 const SENDS: ReadonlySet<string> = new Set(['send', 'exfiltration', 'copy-elsewhere', 'covert-channel']);
@@ -101,7 +103,7 @@ export function findInFile(scanned: ScannedFile, topic: Topic): readonly ScanFin
 const MAX_ORDER = 1_200;
 
 /** Finds sections that take something private, give it away and do not want it said; an image that loads a URL says nothing either. */
-function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly ScanFinding[] {
+function findLeaks({ file, path, hits, isExplained }: ScannedFile, topic: Topic): readonly ScanFinding[] {
   const found = new Map<number, ScanFinding>();
   if (!file.path.endsWith('.md')) return [];
   // The row of a table is no order.
@@ -117,7 +119,11 @@ function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly Sc
         (one) => one.passage.section === section && (one.means === 'unsaid' || one.means === 'conceal-from-user'),
       );
     if (taken === undefined || !isSecret || found.has(section)) continue;
-    const severity = rateFinding('collect-and-send', `${taken.passage.text} ${hit.passage.text}`, { file, topic });
+    const severity = rateFinding('collect-and-send', `${taken.passage.text} ${hit.passage.text}`, {
+      file,
+      topic,
+      isExplained,
+    });
     const message = `gives away what is private, unsaid: ${taken.excerpt} and ${hit.excerpt}`;
     found.set(section, { ...finding('hidden-action', path, hit, message), severity });
   }
@@ -126,7 +132,7 @@ function findLeaks({ file, path, hits }: ScannedFile, topic: Topic): readonly Sc
 
 function findPair(
   { rule, first, second, within, says }: Pair,
-  { file, path, hits }: ScannedFile,
+  { file, path, hits, isExplained }: ScannedFile,
   topic: Topic,
 ): readonly ScanFinding[] {
   const found = new Map<unknown, ScanFinding>();
@@ -144,7 +150,7 @@ function findPair(
     const others = firsts.filter((one) => (within === 'section' ? one.passage.section : one.passage) === key);
     const other = others.find((one) => !isOwnCredential(one)) ?? others[0];
     if (other === undefined || found.has(key)) continue;
-    const rated = rateFinding(rule, `${other.passage.text} ${hit.passage.text}`, { file, topic });
+    const rated = rateFinding(rule, `${other.passage.text} ${hit.passage.text}`, { file, topic, isExplained });
     const severity = isOwnCredential(other) ? 'high' : rated;
     found.set(key, { ...finding(rule, path, hit, `${says}: ${other.excerpt} and ${hit.excerpt}`), severity });
   }
@@ -176,7 +182,7 @@ const AGAINST_USER: ReadonlySet<string> = new Set([
 ]);
 
 /** Finds sections with two different rules that act against the user. */
-function findAgainstUser({ file, path, hits }: ScannedFile, topic: Topic): readonly ScanFinding[] {
+function findAgainstUser({ file, path, hits, isExplained }: ScannedFile, topic: Topic): readonly ScanFinding[] {
   const against = hits.filter(
     ({ means, severity, passage }) => AGAINST_USER.has(means) && severity === 'high' && passage.kind === 'body',
   );
@@ -187,7 +193,7 @@ function findAgainstUser({ file, path, hits }: ScannedFile, topic: Topic): reado
     const first = firsts.get(section) ?? hit;
     firsts.set(section, first);
     if (first.means === hit.means || found.has(section)) continue;
-    const severity = rateFinding('against-user', hit.passage.text, { file, topic });
+    const severity = rateFinding('against-user', hit.passage.text, { file, topic, isExplained });
     const message = `${first.says}, and ${hit.says}: ${hit.excerpt}`;
     found.set(section, { ...finding('against-user', path, hit, message), severity });
   }
@@ -271,7 +277,11 @@ export function findSplitOrders(scanned: readonly ScannedFile[], topic: Topic): 
       );
     if (sent === undefined) return [];
     const { one, hit } = sent;
-    const severity = rateFinding('collect-and-send', hit.passage.text, { file: one.file, topic });
+    const severity = rateFinding('collect-and-send', hit.passage.text, {
+      file: one.file,
+      topic,
+      isExplained: one.isExplained,
+    });
     const message = `has what another file lists gathered and sent: ${listed.excerpt} and ${hit.excerpt}`;
     return [{ ...finding('collect-and-send', one.path, hit, message), severity: one === main ? 'critical' : severity }];
   });

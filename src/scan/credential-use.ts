@@ -36,6 +36,21 @@ const OWNERS: readonly Owner[] = [
 
 const URL_HOST = /(?:https?|wss?|ftp):\/\/([^\s/'"`:?#)<>\\]{1,253})/gi;
 
+/** Services whose variables are named otherwise. */
+const SERVICES: Readonly<Record<string, string>> = {
+  gh: 'github',
+  aws: 'amazonaws',
+  gemini: 'googleapis',
+  twine: 'pypi',
+};
+
+/** Whether a token of the environment goes only to the service in whose name it is. */
+export function isTokenOfHosts(variable: string, hosts: readonly string[]): boolean {
+  const [service = ''] = variable.toLowerCase().replaceAll(/\W/g, '').split('_');
+  const label = SERVICES[service] ?? service;
+  return hosts.length > 0 && hosts.every((host) => LOCAL_HOST.test(host) || host.split('.').at(-2) === label);
+}
+
 /** The hosts of the URLs in a text, in lower case. */
 export function hostsIn(text: string): readonly string[] {
   return [...text.matchAll(URL_HOST)].map(([, host = '']) => host.toLowerCase());
@@ -57,11 +72,40 @@ const ASSIGNED = /^(?:(?:export|local|readonly|const|let|var|my|our) )*\$?([a-z_
 const AS_IDENTITY =
   /(?:\s(?:-i|--key|--cert|--private-key|--ssh-key|--identity(?:-file)?)[ =]?|\bidentityfile[ =]|\b(?:key_filename|private_?key_?(?:path|file)|identity_?file)["']? ?[:=] ?|(?:\[|\btest) -[defrs] |\bssh-keygen [^|;\n]{0,80}-f |\bssh-add (?:-\S{1,20} )?|\bchmod [\w+]{1,5} |\b(?:exists(?:sync)?|is_?file)\( ?)["']?\$?\{?$/i;
 
+/** A list by which files are left out. */
+const LISTED =
+  /^(?:(?:export|local|readonly|const|let|var|my|our) )*[$@]?([a-z_]\w{0,60})(?: ?: ?[\w<>[\]., ]{1,40})? ?= ?(?:[[({]|new set\(|(?:frozen)?set\(|array\(|qw)/i;
+const LEAVES_OUT_BEFORE =
+  /\bnot in $|\bnot any\([^\n]{0,80}\bin $|!$|\b(?:exclude|ignore|skip)\w{0,12}["']? ?[:=(] ?(?:\w{1,12}\()?\[?(?:\.\.\.|\*)?$/i;
+const LEAVES_OUT_AFTER =
+  /^(?:\.(?:has|includes|contains|test|some)\([^\n]{0,80}\)|[^\n{:]{0,80})? ?\)? ?[:{]?\s{0,60}(?:continue|return(?! true)|next)\b/i;
+/** Without any of these a name stays a name. */
+const MAY_READ =
+  /\bopen\(|read(?!dir)\w{0,12}\(|contents\(|\bcat |\bload\w{0,6}\(|stream\(|\bfile\(|\b(?:spawn|exec)\w{0,10}\(|\bsubprocess\b|\bos\.(?:system|popen)|\bcopy|\btar\b|\bzip|\bcurl |\bbase64|@/i;
+
+/** Whether the names in a list serve to pass over files: each use of the list skips what is in it. */
+function isLeftOut(passage: string, text: string): boolean {
+  const name = LISTED.exec(passage)?.[1];
+  if (name === undefined) return false;
+  if (!MAY_READ.test(text)) return true;
+  const uses = [...text.matchAll(new RegExp(String.raw`(?<![\w.-])${name}\b(?! ?(?::[^=\n]{1,40})?=(?!=))`, 'g'))];
+  return (
+    uses.length > 0 &&
+    uses.every(({ index }) => {
+      const [before, after] = [
+        text.slice(Math.max(0, index - 120), index),
+        text.slice(index + name.length, index + 240),
+      ];
+      return LEAVES_OUT_BEFORE.test(before) || (/(?:\bin |[(!] ?)$/.test(before) && LEAVES_OUT_AFTER.test(after));
+    })
+  );
+}
+
 const TOLD = new RegExp(TOOL_VARIABLE, 'i');
 
 /** Whether a passage names a key and does not read it. `text` is its file. */
 export function isOnlyNamed(passage: string, text: string): boolean {
-  return NAMES_ONLY.test(passage) || TOLD.test(passage) || isIdentity(passage, text);
+  return NAMES_ONLY.test(passage) || TOLD.test(passage) || isIdentity(passage, text) || isLeftOut(passage, text);
 }
 
 /** A variable with the path of a key, which is used only to log in. */

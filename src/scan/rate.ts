@@ -48,28 +48,48 @@ const DELIVERS: ReadonlySet<string> = new Set([
 const DATA = /(?<!(?:^|\/)(?:package|composer|deno))\.(?:jsonl?|csv|tsv|ya?ml|xml|log|yara?|rules|sigma)$/i;
 /** A list of what is forbidden, or an expression that searches for it. */
 const PATTERN_LIST =
-  /(?:block|deny|denied|forbid|danger|disallow|banned|blacklist|suspicious|malicious)\w{0,24}["'\]]{0,2} ?[:=]|\\[sbdw](?:[+*)\]|]|\{\d)|\(\?[:=!]/i;
+  /(?:block|deny|denied|forbid|danger|disallow|banned|blacklist|suspicious|malicious)\w{0,24}["'\]]{0,2} ?[:=]|\\[sbdw](?:[+*)\]|]|\{\d)|\(\?[:=!]|\$\w{1,40} ?= ?["'{][^\n]{1,200}["'}/] (?:ascii|nocase|wide|fullword)\b/i;
 const SENDS = /\b(?:curl|wget|post|send|upload|fetch|requests?|forward|transmit|report|webhook(?:_| )?url|submit)\b/i;
 const HOST =
   /(?:https?|wss?):\/\/([^\s/'"`:?#)]{1,253})|\/dev\/(?:tcp|udp)\/([^\s/]{1,253})|\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b/gi;
 const NOT_REAL =
-  /^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254|0|203\.0\.113|198\.51\.100|192\.0\.2)\.|^[^.]{1,253}$|example|evil|attack|malicious|target|victim|hacker|your|[<{$[]|\.(?:test|invalid|local)$/i;
+  /^(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254|0|203\.0\.113|198\.51\.100|192\.0\.2)\.|^[^.]{1,253}$|example|evil|attack|malicious|target|victim|hacker|your|[<{$[]|\.(?:test|invalid|local|svc|internal)$/i;
+/** Attacks that do nothing where their host does not exist. */
+const NEEDS_HOST: ReadonlySet<string> = new Set([
+  'collect-and-send',
+  'download-and-run',
+  'reverse-shell',
+  'hidden-action',
+]);
+/** Names that are reserved for documentation, and those that speak of attackers: what is sent there reaches nobody. */
+const RESERVED =
+  /(?:^|\.)(?:example|test|invalid|localhost)$|(?:^|\.)example\.(?:com|org|net)$|^(?:www\.)?(?:evil|attacker|malicious|hacker|victim)(?:-?(?:site|server|host|domain))?\.(?:com|org|net|io|tld|site)$|^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\./i;
+
+/** What is known about the file of a finding. `isExplained`: the document explains attacks, so it quotes their wording. */
+export interface RatingContext {
+  readonly file: ScanFile;
+  readonly topic: Topic;
+  readonly isExplained?: boolean;
+}
 
 /** Hosts that exist: addresses and names that are not placeholders. */
 function namesRealHost(text: string): boolean {
   return [...text.matchAll(HOST)].some(([, url, device, address]) => !NOT_REAL.test(url ?? device ?? address ?? ''));
 }
 
+/** Whether a text names hosts, all of which are made up. */
+function namesReservedHost(text: string): boolean {
+  const hosts = [...text.matchAll(HOST)].map(([, url, device, address]) => url ?? device ?? address ?? '');
+  return hosts.length > 0 && hosts.every((host) => RESERVED.test(host));
+}
+
 /** Whether what stops an install elsewhere is only shown here: `text` is the passage. */
-function isShown(
-  rule: string,
-  text: string,
-  { file, topic }: { readonly file: ScanFile; readonly topic: Topic },
-): boolean {
+function isShown(rule: string, text: string, { file, topic, isExplained = false }: RatingContext): boolean {
   // A browser runs what is in these.
   if (/\.(?:svg|html?)$/i.test(file.path)) return false;
   if (!isDocument(file)) return DATA.test(file.path) || PATTERN_LIST.test(text);
-  if (topic.isAboutAttacks && !namesRealHost(text)) return true;
+  if ((topic.isAboutAttacks || (isExplained === true && !isSkillFile(file))) && !namesRealHost(text)) return true;
+  if (NEEDS_HOST.has(rule) && namesReservedHost(text)) return true;
   if (isSkillFile(file)) return rule === 'covert-channel' && !SENDS.test(text);
   return !DELIVERS.has(rule);
 }
@@ -93,21 +113,14 @@ export function explainsAttacks(passages: readonly Passage[]): boolean {
   return passages.some(({ kind, text }) => kind === 'body' && EXPLAINS_ATTACKS.test(text) && (left -= 1) === 0);
 }
 
-/** What is known about the file of a hit. `isExplained`: the document explains attacks, so it quotes their wording. */
-export interface HitContext {
-  readonly file: ScanFile;
-  readonly topic: Topic;
-  readonly isExplained: boolean;
-}
-
 /**
  * A critical hit becomes `high` if it is only shown. A high hit becomes `medium` if the passage or the document explains attacks, or if it
  * uploads to the service that the skill is for; an agent reads SKILL.md as instructions, so there only the passage counts.
  */
-export function rateHit(hit: Hit, { file, topic, isExplained }: HitContext): Hit {
+export function rateHit(hit: Hit, { file, topic, isExplained }: RatingContext): Hit {
   const { severity, passage } = hit;
   if (severity === 'critical')
-    return isShown(hit.means, passage.text, { file, topic }) ? { ...hit, severity: 'high' } : hit;
+    return isShown(hit.means, passage.text, { file, topic, isExplained }) ? { ...hit, severity: 'high' } : hit;
   if (severity !== 'high') return hit;
   const isProse = proseOrCode(passage.kind) === 'prose';
   const isQuoted = (isExplained && !isSkillFile(file)) || (isProse && EXPLAINS_ATTACK.test(passage.text));
@@ -115,11 +128,7 @@ export function rateHit(hit: Hit, { file, topic, isExplained }: HitContext): Hit
 }
 
 /** The severity of a combined or data-flow finding, which is critical unless it is only shown. */
-export function rateFinding(
-  rule: string,
-  text: string,
-  context: { readonly file: ScanFile; readonly topic: Topic },
-): ScanSeverity {
+export function rateFinding(rule: string, text: string, context: RatingContext): ScanSeverity {
   return isShown(rule, text, context) ? 'high' : 'critical';
 }
 

@@ -95,12 +95,12 @@ interface FileScan extends ScannedFile {
 function scanFile(whole: ScanFile, topic: Topic, known: KnownTexts): FileScan {
   const path = printable(whole.path);
   const fileFindings = checkFile(whole, path);
-  if (whole.binary !== undefined) return { file: whole, path, hits: [], findings: fileFindings };
+  if (whole.binary !== undefined) return { file: whole, path, hits: [], isExplained: false, findings: fileFindings };
   const isTooLong = whole.text.length > MAX_SCANNED;
   const file = isTooLong ? { ...whole, text: whole.text.slice(0, MAX_SCANNED) } : whole;
   const text = scanText(file, known);
   const hits = text.hits.map((hit) => rateHit(hit, { file, topic, isExplained: text.explainsAttacks }));
-  const scanned = { file, path, hits };
+  const scanned = { file, path, hits, isExplained: text.explainsAttacks };
   const findings = [
     ...fileFindings,
     ...hits.flatMap((hit) => toFinding(hit, path) ?? []),

@@ -7,6 +7,7 @@ import { scanSkill } from '../../src/scan/scan.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { HOST, HIDDEN_SINKS, says, type Texts } from './causes-sinks.ts';
 import { OWN_VARIABLES, SENT_SETTINGS } from './causes-settings.ts';
+import { ATTACKS, SHOWN } from './causes-shown.ts';
 import { HIDDEN_SOURCES } from './causes-sources.ts';
 
 /** The rules that stop an install. */
@@ -81,14 +82,15 @@ const HARMLESS: readonly (readonly [string, Texts])[] = [
 
 describe('causes of evasions', () => {
   verifies('PACK-7', 'stops what hides a source or a sink, whatever its spelling', () => {
-    for (const [name, texts, rule] of [...HIDDEN_SOURCES, ...HIDDEN_SINKS]) expect(stops(texts), name).toContain(rule);
+    for (const [name, texts, rule] of [...HIDDEN_SOURCES, ...HIDDEN_SINKS, ...ATTACKS])
+      expect(stops(texts), name).toContain(rule);
   });
 
   test.each(SENT_SETTINGS)('the variables of a project are sent: %s', (_name, texts) => {
     expect(stops(texts)).toContain('collect-and-send');
   });
 
-  test.each([...HARMLESS, ...OWN_VARIABLES])('%s stops nothing', (_name, texts) => {
+  test.each([...HARMLESS, ...OWN_VARIABLES, ...SHOWN])('%s stops nothing', (_name, texts) => {
     expect(stops(texts)).toEqual([]);
   });
 

@@ -202,6 +202,8 @@ function propagate(nodes: readonly Node[], selections: ReadonlySet<FlowStatement
 
 const HOST = /(?:https?|wss?|ftp):\/\/([^\s/'":?#]{1,253})|\/dev\/(?:tcp|udp)\/([^\s/]{1,253})/gi;
 
+const ONLY_UNPICKLES = /^(?!.*(?<![\w.])(?:exec|eval|compile)\().*\bpickle\.loads\(/;
+
 /** A shell or an interpreter gets the text; other programs get it as an argument. */
 const COMMAND_TEXT =
   /\bsys\.executable\b|\bprocess\.execPath\b|\bos\.(?:system|popen)\(|\bshell ?[=:] ?true|(?<![\w.])(?:child_process\.)?exec(?:Sync)?\(|\bgetoutput\(|subprocess_shell\(/i;
@@ -231,7 +233,10 @@ function findAt(node: Node, held: ReadonlyMap<string, Marks>): readonly Flow[] {
   if (sends && secret !== undefined && !isOwnHost(secret, hosts, unit.file.text))
     found.push(at('collect-and-send', `sends ${secret} to another host`));
   const isCommandText = COMMAND_TEXT.test(code) || strings.some((text) => INTERPRETER.test(text));
-  const decoded = marks.has('decoded') && (acts.has('evaluate') || (acts.has('start') && isCommandText));
+  // Data that a program stored for itself is no code, unless it comes with the skill or from elsewhere.
+  const isOwnData =
+    ONLY_UNPICKLES.test(code) && /decode\( ?[a-z]/.test(code) && !marks.has('remote') && !marks.has('asset');
+  const decoded = !isOwnData && marks.has('decoded') && (acts.has('evaluate') || (acts.has('start') && isCommandText));
   if (decoded) found.push(at('encoded-payload', 'executes decoded text'));
   if (
     marks.has('remote') &&

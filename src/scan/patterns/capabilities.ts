@@ -182,7 +182,7 @@ const STAYS: readonly Subject[] = [
 
 /** Code that runs a text that is not written where it runs. */
 const EVALUATES: readonly RegExp[] = [
-  /(?<![\w.$])(?:exec|eval)\( ?(?!["'`)\]]|f["'])|\bcompile\([^\n]{1,200}, ?["']exec["']|\brunpy\.run_|\b(?:marshal|pickle)\.loads\(|\bfunctiontype\(/g,
+  /(?<![\w.$])(?:exec|eval)\( ?(?!["'`)\]]|f["'])|\bcompile\([^\n]{1,200}, ?["']exec["']|\brunpy\.run_|\bmarshal\.loads\(|\bfunctiontype\(/g,
   /\b__builtins__(?:\.__dict__)?\[|\bbuiltins\.__dict__|\bgetattr\( ?(?:builtins|__builtins__|os|subprocess|sys|importlib)\b|\b(?:globals|locals)\(\) ?\[ ?(?!["'])|\b(?:__import__|import_module)\( ?(?!["'])|\bobject\.const_get\(|\bkernel\.(?:send|method)|\b(?:globalthis|window|global)\[ ?(?!["'])/g,
   /\bnew function\(|(?<![\w.$])function\( ?["'`](?:return|\w{1,20}["'`],)|\.constructor\)? ?\(|\bvm\.(?:runin\w{1,20}|compilefunction|script)\b|\b_compile\(/g,
   /\b(?:instance|class|module)_eval\b|\beval (?:\$|\(|(?:un)?pack\b|decode_base64|join\b|reverse\b|scalar\b|uudecode)|\beval\{? ?\$|\bassert\( ?\$|\bcreate_function\(|\bcall_user_func(?:_array)?\( ?\$|\bpreg_replace\([^\n]{0,80}\/e["']|\bsend\( ?\w{1,40}[^\n]{0,40}\.(?:reverse|tr|pack|unpack)|\bloadstring\(/g,
@@ -194,7 +194,7 @@ const EVALUATES: readonly RegExp[] = [
 /** A text that is shown only by computing it. */
 const DECODES: readonly RegExp[] = [
   /\bb(?:64|32|16|85)decode\b|\ba85decode\b|\bfromhex\(|\bunhexlify\(|\bcodecs\.decode\(|\brot.?13\b|\bchr\( ?[\w[\]]{1,40} ?[\^+-]|\bmap\( ?chr\b|\bbytes\([^\n]{0,60}\^|\bzlib\.decompress\(|\blzma\.decompress\(|\bord\([^\n]{1,40}\) ?[\^+-] ?(?!ord)\w|["'\w)]\[::-1\](?=[^\n]{0,40}\)|$)|\bjoin\(reversed\(|\bbytearray\([^\n]{0,60}\^/g,
-  /(?<![\w.])atob\(|\bfromc(?:harcode|odepoint)\([^\n]{0,60}(?:\^|-|\+|\.\.\.)|\bbuffer\.from\([^\n]{1,200}["'](?:base64|hex)["']|\.reverse\(\)\.join\(|\b(?:inflate|gunzip|brotlidecompress)(?:raw)?sync\(|\bcharcodeat\([^\n]{0,20}\) ?[\^-]|\bunescape\(|\.map\([^\n]{0,60}[\w)\]] ?\^ ?[\w(]/g,
+  /(?<![\w.])atob\(|\bfromc(?:harcode|odepoint)\([^\n]{0,60}(?:\^|-|\+|\.\.\.)|\bbuffer\.from\([^\n]{1,200}, ?["'](?:base64|hex)["']|\.reverse\(\)\.join\(|\b(?:inflate|gunzip|brotlidecompress)(?:raw)?sync\(|\bcharcodeat\([^\n]{0,20}\) ?[\^-]|\bunescape\(|\.map\([^\n]{0,60}[\w)\]] ?\^ ?[\w(]/g,
   /\bmime::base64|\bdecode_base64\(|\bunpack\( ?["']|\.unpack1?\(? ?["'](?:m|h)|\bpack\(? ?["'](?:h|c|u)\*|\bbase64\.(?:strict_|urlsafe_)?decode64|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bstrrev\(|\bhex2bin\(|\bscalar reverse\b|\.each_byte[^\n]{0,40}\^|\bord\b[^\n]{0,20}\^/g,
   /\bfrombase64string\(|\[char\](?: ?\(| ?0x| ?\d| ?\$)|-bxor\b|\[array\]::reverse|\^ ?(?:byte|uint8|rune)\( ?|\bas_bytes\(\)[^\n]{0,60}\^|-join ?\(? ?["'$][^\n]{0,40}\[ ?-1|\bio\.compression\b|\[-1\.\.-/g,
 ];

@@ -13,7 +13,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
   ...patterns('any', 'credential-path', [
     {
       milder: TOOL_CONFIGURATION_ONLY,
-      find: /(?:~|\$home|\$\{home\}|\/home\/[^/\n ]{1,30}|\/users\/[^/\n ]{1,30}|\/root|%userprofile%|homedir\(\)[^\n]{0,10}|path\.home\(\)[^\n]{0,10})[/\\"', ]{1,4}(?:\.ssh\b(?!\/known_hosts)|\.aws\b|\.gnupg\b|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\b|\.config\/gcloud|\.azure\b|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|\.mozilla|\.config\/google-chrome|library\/application support\/(?:google|firefox|brave)|\.electrum|\.bitcoin|\.ethereum|\.config\/solana)/g,
+      find: /(?:~|\$home|\$\{home\}|\/home\/[^/\n ]{1,30}|\/users\/[^/\n ]{1,30}|\/root|%userprofile%|homedir\(\)[^\n]{0,10}|path\.home\(\)[^\n]{0,10})[/\\"', ]{1,4}(?:\.ssh\b(?!\/known_hosts|[/\\"', ]{1,4}[\w.-]{1,40}\.pub\b)|\.aws\b|\.gnupg\b|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\b|\.config\/gcloud|\.azure\b|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|\.mozilla|\.config\/google-chrome|library\/application support\/(?:google|firefox|brave)|\.electrum|\.bitcoin|\.ethereum|\.config\/solana)/g,
       says: 'names a credential location',
     },
     {
