@@ -20,7 +20,7 @@ export const command = definePackCommand({
   usage: 'site DIR... [--out DIR] [--title TEXT] [--url URL] [--key FILE]',
   details: [
     'Writes a static site that publishes skills: /.well-known/agent-skills/index.json with digests, which install https://... and other clients read, a pack of each skill, signatures with --key, and a page per skill. Upload the folder to any host.',
-    'DIR is a skill, a folder of skills, or an Agent Plugin, which is also published as a whole in plugins/. Refuses skills that violate the specification, contain what looks like a secret, or that the scan stops. An earlier site in FOLDER is replaced; any other content is kept and refused.',
+    'DIR is a skill, a folder of skills, or an Agent Plugin, which is also published as a whole in plugins/. Refuses skills that violate the specification, contain what looks like a secret, or that the scan stops. The files of an earlier site in FOLDER are replaced, and others in it stay; a folder that is not a site is refused.',
   ].join('\n'),
   flags,
   examples: [

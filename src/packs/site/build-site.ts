@@ -2,21 +2,11 @@
  * Builds a static site that publishes skills: the index that `install https://...` and other clients read, archives, packs, signatures, and
  * a page per skill. The whole site is built beside its place and then moved there.
  */
-import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText, quoted } from '#core';
-import {
-  isPresent,
-  isSystemError,
-  makeFolders,
-  namesIn,
-  readTextFile,
-  removeTree,
-  sha256,
-  temporaryName,
-  temporaryPrefix,
-} from '#platform';
+import { isSystemError, makeFolders, readTextFile, removeTree, sha256, temporaryName } from '#platform';
 import { parseSkillMd } from '#skills';
 import { packName, packSkills, skillsToPack, type SkillToPack } from '../pack/pack.ts';
 import type { BuiltPack } from '../pack/build-pack.ts';
@@ -28,13 +18,14 @@ import { acceptOptions, judgeFindings, readScanFiles } from '../inspect/scan-fil
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
 import { openSigningKey, type KeyChoice } from '../sign/keys.ts';
 import { formatPublicLine, type SigningKey } from '../sign/minisign.ts';
+import { markSite, recoverInterrupted, refuseForeign, replaceSite } from './replace-site.ts';
 import { SITE_POLICY, indexPage, skillPage, type PageSite, type PageSkill } from './site-pages.ts';
 
 export interface BuildSiteOptions {
   readonly settings: PackSettings;
   /** A text is a folder that is a skill or has skills in its direct subfolders. */
   readonly skills: readonly (SkillToPack | string)[];
-  /** The folder of the site. An existing site is replaced. */
+  /** The folder of the site. The files of an earlier site are replaced, and others in it stay. */
   readonly out: string;
   readonly title: string;
   /** Address of the site for install commands on its pages. */
@@ -69,8 +60,6 @@ interface PublishedPlugin extends Pick<PublishedSkill, 'name' | 'version' | 'dig
   readonly sha256: string;
 }
 
-/** Marks a folder as a site of ours, which may be replaced. */
-const MARKER = '.skillwright-site';
 const DISCOVERY = '.well-known/agent-skills';
 const MAX_SKILL_MD = 16 * 1024 * 1024;
 const MAX_REFUSALS = 20;
@@ -93,7 +82,7 @@ export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | 
     makeFolders(path.dirname(out));
     mkdirSync(work);
     const built = await fill(work, { skills, plugins }, { ...options, key });
-    if ('type' in built) await move(work, out);
+    if ('type' in built) await replaceSite(work, out);
     return built;
   } catch (error) {
     const refusal = findRefusal(error);
@@ -113,41 +102,6 @@ function isWhole({ isPlugin }: SkillToPack): boolean {
 function skillsOfPlugin(dir: string): readonly SkillToPack[] {
   const found = skillsToPack(path.join(dir, 'skills'));
   return 'code' in found ? [] : found;
-}
-
-/** Replaces an empty folder or an earlier site, nothing else. */
-function refuseForeign(out: string): void {
-  if (!isPresent(out)) return;
-  const isOurs = readdirSync(out).length === 0 || isPresent(path.join(out, MARKER));
-  if (!isOurs)
-    throw refused('pack/exists', `${quoted(out, 200)} is not empty and not a site that skillwright wrote`, out);
-}
-
-const OLD_SUFFIX = '.old';
-
-/** Clears what a killed process left: moves the old site back if none is in its place, and removes it otherwise. */
-async function recoverInterrupted(out: string): Promise<void> {
-  const folder = path.dirname(out);
-  const prefix = temporaryPrefix(out);
-  const left = namesIn(folder).filter((name) => name.startsWith(prefix) && name.endsWith(OLD_SUFFIX));
-  for (const old of left.map((name) => path.join(folder, name))) {
-    if (!isPresent(path.join(old, MARKER))) continue;
-    if (isPresent(out)) await removeTree(old);
-    else renameSync(old, out);
-  }
-}
-
-/** The old site is kept until the new one is in its place. */
-async function move(work: string, out: string): Promise<void> {
-  const old = isPresent(out) ? temporaryName(out, OLD_SUFFIX) : undefined;
-  if (old !== undefined) renameSync(out, old);
-  try {
-    renameSync(work, out);
-  } catch (error) {
-    if (old !== undefined) renameSync(old, out);
-    throw error;
-  }
-  if (old !== undefined) await removeTree(old);
 }
 
 type FillOptions = BuildSiteOptions & { readonly key?: SigningKey };
@@ -198,7 +152,7 @@ async function fill(
     '_headers',
     `/*\n  Content-Security-Policy: ${SITE_POLICY}; frame-ancestors 'none'\n  X-Content-Type-Options: nosniff\n`,
   );
-  write(MARKER, 'skillwright site replaces this folder.\n');
+  markSite(work);
   return {
     type: 'built-site',
     out,

@@ -177,6 +177,71 @@ describe('a published site', () => {
     expect(readdirSync(author.project).toSorted()).toEqual(['.git', 'site', 'source']);
   });
 
+  test('what others put into the folder of a site stays, also after a kill, and is never overwritten', async () => {
+    const author = packWorld();
+    author.skill('source/tables');
+    await publish(author);
+    const site = path.join(author.project, 'site');
+    const own = {
+      CNAME: 'skills.example.com',
+      '.git/HEAD': 'ref: refs/heads/main',
+      'photos/a.txt': 'mine',
+      '.well-known/security.txt': 'Contact: mailto:me@example.com',
+      'skills/tables/notes.txt': 'notes',
+    };
+    const put = (folder: string): void => {
+      for (const [name, text] of Object.entries(own)) {
+        mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+        writeFileSync(path.join(folder, name), text);
+      }
+    };
+    const seen = (): object =>
+      Object.fromEntries(Object.keys(own).map((name) => [name, readFileSync(path.join(site, name), 'utf8')]));
+    put(site);
+    rmSync(path.join(author.project, 'source/tables'), { recursive: true });
+    author.skill('source/letters');
+    await publish(author);
+    expect(seen()).toEqual(own);
+    expect(filesIn(path.join(site, 'skills'))).toEqual(['letters/index.html', 'tables/notes.txt']);
+
+    // Killed after the new site was in its place.
+    const old = path.join(author.project, '.site.1abc.old');
+    cpSync(site, old, { recursive: true });
+    for (const name of ['CNAME', '.git', 'photos', 'skills/tables'])
+      rmSync(path.join(site, name), { recursive: true });
+    rmSync(path.join(site, '.well-known/security.txt'));
+    await publish(author);
+    expect(seen()).toEqual(own);
+    expect(readdirSync(author.project).toSorted()).toEqual(['.git', 'site', 'source']);
+
+    author.skill('source/photos');
+    writeFileSync(path.join(site, 'skills/photos'), 'a file where the new site has a folder');
+    expect(await publish(author)).toMatchObject([
+      {
+        code: 'pack/exists',
+        message: expect.stringContaining('is not of the earlier site, and the new one has it too'),
+      },
+    ]);
+    expect(seen()).toEqual(own);
+    expect(readFileSync(path.join(site, 'skills/photos'), 'utf8')).toContain('a file where');
+  });
+
+  test('a site of a version that kept no list of its files keeps what is not ours at its top', async () => {
+    const author = packWorld();
+    author.skill('source/tables');
+    await publish(author);
+    const site = path.join(author.project, 'site');
+    writeFileSync(path.join(site, '.skillwright-site'), 'skillwright site replaces this folder.\n');
+    writeFileSync(path.join(site, 'CNAME'), 'skills.example.com');
+    rmSync(path.join(author.project, 'source/tables'), { recursive: true });
+    author.skill('source/letters');
+    await publish(author);
+    expect([readdirSync(path.join(site, 'skills')), readFileSync(path.join(site, 'CNAME'), 'utf8')]).toEqual([
+      ['letters'],
+      'skills.example.com',
+    ]);
+  });
+
   test('never replaces a folder that is something else', async () => {
     const author = packWorld();
     author.skill('source/tables');
