@@ -82,6 +82,9 @@ function containsOther(folder: string, named: readonly string[], roots: readonly
   });
 }
 
+/** The skills of an Agent Plugin, which is installed as a whole into the folder of plugins. */
+const PLUGIN_SKILLS = /^(.*[/\\]\.agents[/\\]plugins)[/\\][^/\\]+[/\\]skills$/;
+
 /** Finishes interrupted installs. Costs one stat per root if there are none. */
 export async function recoverInterrupted(
   roots: readonly SkillRoot[],
@@ -90,12 +93,9 @@ export async function recoverInterrupted(
 ): Promise<readonly Diagnostic[]> {
   if (recoverRoots === undefined) return [];
   const journals = ['transaction.json', 'fits/pending.json'].map((name) => path.join('.skillwright', name));
-  const unfinished = roots.filter((root) => journals.some((name) => isPresent(path.join(root.path, name))));
-  if (unfinished.length === 0) return [];
-  return recoverRoots(
-    unfinished.map((root) => root.path),
-    signal,
-  );
+  const folders = new Set(roots.flatMap((root) => [root.path, ...(PLUGIN_SKILLS.exec(root.path)?.slice(1) ?? [])]));
+  const unfinished = [...folders].filter((folder) => journals.some((name) => isPresent(path.join(folder, name))));
+  return unfinished.length === 0 ? [] : recoverRoots(unfinished, signal);
 }
 
 /** Replaces addresses and archives in `roots` and `SKILLS_ROOT` by the folders of their skills. A configuration cannot name any. */

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -44,6 +44,50 @@ async function untrusted(folder: string): Promise<readonly string[]> {
   const distrust = await runtime.distrust(runtime.index.all, { files: true });
   return [...distrust.values()].map(({ reason }) => reason);
 }
+
+const PLUGIN_KILLER = KILLER.replace(
+  "[from, to].every((one) => String(one).endsWith('/transaction.json'))",
+  "String(to).endsWith(process.env.KILL_AT) && (process.env.KILL_AT === '/desk' || String(from).endsWith('/transaction.json'))",
+);
+
+describe('the first install of an Agent Plugin that was killed', () => {
+  // Before the plugin is in its place, and after it.
+  for (const at of ['/transaction.json', '/desk'])
+    for (const word of ['verify', 'list', 'sbom', 'outdated'])
+      verifies('PACK-3', `at ${at} is completed by ${word}, or ${word} finds nothing of it`, async () => {
+        const folder = temporaryFolder();
+        for (const made of ['.git', 'home']) mkdirSync(path.join(folder, made));
+        writeFiles(folder, {
+          'desk/plugin.json': JSON.stringify({
+            $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json',
+            name: 'desk',
+            version: '1.0.0',
+          }),
+          'desk/skills/sort/SKILL.md': skillText('sort', 'Sorts letters.'),
+          'killer.cjs': PLUGIN_KILLER,
+        });
+        const killed = await spawnCli(
+          folder,
+          ['install', './desk', '--yes'],
+          { KILL_AT: at },
+          ([node = '', ...rest]) => [node, '--require', path.join(folder, 'killer.cjs'), ...rest],
+        );
+        expect(killed.status).not.toBe(0);
+        const plugins = path.join(folder, '.agents/plugins');
+        const seen = (): readonly boolean[] =>
+          ['desk', 'skills.lock.json', '.skillwright/transaction.json'].map((name) =>
+            existsSync(path.join(plugins, name)),
+          );
+        expect(seen()).toEqual([at === '/desk', false, true]);
+        const { out, err } = await runCli(folder, [word]);
+        // Nothing lists a plugin that is not there yet; everything else completes the install.
+        const isOld = word === 'list' && at === '/transaction.json';
+        expect(seen()).toEqual(isOld ? [false, false, true] : [true, true, false]);
+        expect(`${out}${err}`.includes('was completed')).toBe(!isOld);
+        expect((await runCli(folder, ['verify'])).status).toBe(0);
+        expect(seen()).toEqual([true, true, false]);
+      });
+});
 
 describe('a command that was killed after its commit', () => {
   for (const words of [

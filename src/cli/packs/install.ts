@@ -11,7 +11,7 @@ import {
   CHANGE_FLAGS,
   changeOptions,
   definePackCommand,
-  hasLock,
+  isInstallRoot,
   lockedPlugins,
   progressText,
   refreshed,
@@ -250,7 +250,7 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
       ),
     );
   const plugins = options.to === undefined ? lockedPlugins(settings) : undefined;
-  const hasSkills = plugins === undefined || hasLock(settings.root);
+  const hasSkills = plugins === undefined || isInstallRoot(settings.root);
   const first = await restore(hasSkills ? settings : plugins);
   const second = hasSkills && plugins !== undefined ? await restore(plugins) : undefined;
   const done = second === undefined ? first : mergeRestored(first, second);

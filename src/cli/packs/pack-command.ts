@@ -87,7 +87,7 @@ type ListNames = (
 ) => Promise<readonly string[]>;
 
 const installedNames: ListNames = async (root) =>
-  hasLock(root) ? (await listLocked({ settings: { root } })).skills.map(({ name }) => name) : [];
+  isInstallRoot(root) ? (await listLocked({ settings: { root } })).skills.map(({ name }) => name) : [];
 
 /**
  * A command about installed skills that also serves installed Agent Plugins, which have a root of their own: names choose the root, and
@@ -119,7 +119,7 @@ async function splitRoots<I extends RootInvocation & { readonly positionals: rea
   const list = trash ?? installedNames;
   if (positionals.length === 0) {
     const isIn = async (at: string): Promise<boolean> =>
-      trash === undefined ? hasLock(at) : (await list(at, invocation)).length > 0;
+      trash === undefined ? isInstallRoot(at) : (await list(at, invocation)).length > 0;
     if (!(await isIn(pluginRoot))) return [invocation];
     return !(await isIn(root)) ? [plugins] : flags.json === true ? [invocation] : [invocation, plugins];
   }
@@ -150,11 +150,12 @@ function typedPath(at: string, cwd: string): string {
 
 /** The settings of the root of Agent Plugins, if any is installed. */
 export function lockedPlugins({ pluginRoot: root, ...settings }: PackSettings): PackSettings | undefined {
-  return root === undefined || !hasLock(root) ? undefined : { ...settings, root, unit: 'plugin' };
+  return root === undefined || !isInstallRoot(root) ? undefined : { ...settings, root, unit: 'plugin' };
 }
 
-export function hasLock(root: string): boolean {
-  return isPresent(path.join(root, 'skills.lock.json'));
+/** Whether anything was installed there, also by a command that was killed before it wrote the lock: the next one completes it. */
+export function isInstallRoot(root: string): boolean {
+  return ['skills.lock.json', '.skillwright/transaction.json'].some((name) => isPresent(path.join(root, name)));
 }
 
 /** What every function that uses a root gets from the command line. */

@@ -9,7 +9,7 @@ import {
   CHANGE_FLAGS,
   changeOptions,
   definePluginCommand,
-  hasLock,
+  isInstallRoot,
   readingSettings,
   settingsFor,
   backupLine,
@@ -23,7 +23,7 @@ const trashNames: InTrash = async (root, { flags, positionals }) => {
   if (!isPresent(path.join(root, '.skillwright/trash'))) return [];
   const names = accepted(await listSkillBackups({ settings: { root } }, 'trash')).map(({ name }) => name);
   const isAll = positionals.length === 0 && flags['list'] !== true && flags['empty-trash'] !== true;
-  if (!isAll || !hasLock(root)) return names;
+  if (!isAll || !isInstallRoot(root)) return names;
   const { skills } = await listLocked({ settings: { root } });
   return names.filter((name) => !skills.some((one) => one.name === name));
 };

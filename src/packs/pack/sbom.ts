@@ -14,6 +14,7 @@ import type { PackSource } from '../sources/source.ts';
 import { VERSION } from '../../version.ts';
 import { accepted, isRefusal, orRefusal, type PackRefusal } from '../problems.ts';
 import { completeChange, type RootOptions } from '../root/open-root.ts';
+import { JOURNAL_NAME, STATE_FOLDER } from '../root/root-paths.ts';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';
 import { presentBuffer, presentFiles } from '../root/present-files.ts';
 import { settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
@@ -231,9 +232,10 @@ function listRoots(settings: PackSettings, { names = [], now = new Date() }: Sbo
 function installedRoots(settings: PackSettings): readonly PackSettings[] {
   if (settings.pluginRoot === undefined) return [settings];
   const plugins = pluginSettings(settings);
-  const hasLock = ({ root }: PackSettings): boolean => isPresent(path.join(root, LOCK_FILE_NAME));
-  if (!hasLock(plugins)) return [settings];
-  return hasLock(settings) ? [settings, plugins] : [plugins];
+  const isUsed = ({ root }: PackSettings): boolean =>
+    [LOCK_FILE_NAME, path.join(STATE_FOLDER, JOURNAL_NAME)].some((name) => isPresent(path.join(root, name)));
+  if (!isUsed(plugins)) return [settings];
+  return isUsed(settings) ? [settings, plugins] : [plugins];
 }
 
 interface WriteSbomOptions extends RootOptions, Pick<SbomOfRootOptions, 'names'> {

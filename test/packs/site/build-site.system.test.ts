@@ -207,8 +207,7 @@ describe('a published site', () => {
     // Killed after the new site was in its place.
     const old = path.join(author.project, '.site.1abc.old');
     cpSync(site, old, { recursive: true });
-    for (const name of ['CNAME', '.git', 'photos', 'skills/tables'])
-      rmSync(path.join(site, name), { recursive: true });
+    for (const name of ['CNAME', '.git', 'photos', 'skills/tables']) rmSync(path.join(site, name), { recursive: true });
     rmSync(path.join(site, '.well-known/security.txt'));
     await publish(author);
     expect(seen()).toEqual(own);
