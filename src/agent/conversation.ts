@@ -66,8 +66,8 @@ interface ConversationStart {
 
 /** Longer answers and inputs are truncated: the model wrote them itself. */
 const LONGEST_ANSWER = 20_000;
-const LONGEST_RESULT = 24_000;
-const LONGEST_MESSAGE = 200_000;
+/** The model cannot produce these again: guides and files come whole. What does not fit the window of the model is shortened in `reduce-chat.ts`. */
+const LONGEST_GIVEN = 200_000;
 
 export function toExchangeResult(parts: Omit<ExchangeResult, 'shown'>): ExchangeResult {
   const { tool, text, isData } = parts;
@@ -115,7 +115,7 @@ export function withExchanges(
 export function withExchange(conversation: Conversation, exchange: ExchangeParts, outputs: KeptOutputs): Conversation {
   const bounded = shortExchange(
     exchange,
-    { answer: LONGEST_ANSWER, result: LONGEST_RESULT, message: LONGEST_MESSAGE },
+    { answer: LONGEST_ANSWER, result: LONGEST_GIVEN, message: LONGEST_GIVEN },
     outputs,
   );
   const { exchanges, whole } = conversation;

@@ -66,14 +66,8 @@ export async function filesToSearch(
         continue;
       }
       if (listed.code !== 'file/exists' || relative === '') return listed;
-      const isExcluded = !isAllowed(shown);
-      return {
-        type: 'files',
-        files: isExcluded ? [] : [relative],
-        excluded: isExcluded ? 1 : 0,
-        isCut: false,
-        shownPath,
-      };
+      // The action was decided by all names of this file, and a person may have said yes.
+      return { type: 'files', files: [relative], excluded: 0, isCut: false, shownPath };
     }
     isCut ||= listed.isCut;
     names += listed.entries.length;

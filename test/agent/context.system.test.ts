@@ -88,6 +88,27 @@ describe('a run of a hundred turns', () => {
   });
 });
 
+test.each(['tools', 'actions'] as const)(
+  'a guide as long as a body may be reaches the model whole, by %s',
+  async (protocol) => {
+    const line = `${'x'.repeat(99)}\n`;
+    const { agent } = await world({ long: { body: `${line.repeat(390)}the-last-line` } });
+    const isNative = protocol === 'tools';
+    const model = played([
+      isNative
+        ? { calls: [['load_skill', { skill: 'long' }]] }
+        : acting('select_skills', { skills: [{ name: 'long' }] }),
+      isNative ? { text: 'done' } : acting('final_answer', { answer: 'done' }),
+    ]);
+    await agent({ model, protocol });
+    const [, second] = model.requests;
+    if (second === undefined) throw new Error('one request');
+    const shown = allText(second);
+    expect(shown).toContain('the-last-line');
+    expect(shown).not.toContain('[cut:');
+  },
+);
+
 test('a request that is too long is cut last, and can be read as a whole', async () => {
   const { agent } = await world(BIG);
   const long = `count the rows ${WORDS.repeat(2_000)}the last words`;

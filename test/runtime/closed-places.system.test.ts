@@ -62,6 +62,22 @@ describe('a file with several names', () => {
       'b.txt',
     ]);
     expect(await outcome(session, bring(path.join(world.project, 'src/key.txt')))).toBe('policy/denied');
+    const search = (file: string, by = session): Promise<string> =>
+      outcome(by, { type: 'grep', pattern: 'a note', path: file });
+    expect([await search('env-copy.txt'), await search('src/key.txt'), await search('src/b.txt')]).toEqual([
+      'approval/needed',
+      'policy/denied',
+      'done',
+    ]);
+    // A search of the file itself that a person approved finds what is there.
+    const said = callback({ verdict: 'yes', scope: 'once' });
+    const approved = await sessionIn(world, { approve: said.approve }, rules);
+    for (const file of ['.env', 'env-copy.txt'])
+      expect(await approved.perform({ type: 'grep', pattern: 'a note', path: file })).toMatchObject({
+        matches: [{ path: file, text: 'TOKEN=a note' }],
+        skipped: 0,
+      });
+    expect([said.calls(), await search('src/key.txt', approved)]).toEqual([2, 'policy/denied']);
   });
 });
 
