@@ -8,8 +8,10 @@ import type { ScannedFile } from './combined-rules.ts';
 import type { Hit } from './match.ts';
 import { hostsIn, isOnlyNamed, isOwnHost, isTokenOfHosts, LOCAL_HOST } from './credential-use.ts';
 import { isDocument, isTestFile } from './passages.ts';
+import { isCommandFile } from './flow/executed-text.ts';
 import { hasOnlyLocalSockets } from './flow/marks.ts';
 import { SUBJECTS } from './patterns/capabilities.ts';
+import { CAPABILITY_PAIRS, type CapabilityPair } from './patterns/capability-pairs.ts';
 import { FROM_WELL_KNOWN_INSTALLER } from './patterns/running.ts';
 import { rateFinding, readName, withoutName, type Topic } from './rate.ts';
 import type { RuleId } from './rules.ts';
@@ -55,11 +57,19 @@ export function findCapabilities(
   if (instructions === undefined) return [];
   const scripts = scanned
     .filter(
-      ({ file }) => isScript(file, instructions) && (!DATA.test(file.path) || isUsed(file, scanned, instructions)),
+      ({ file }) =>
+        isScript(file, instructions) &&
+        (!DATA.test(file.path) || isCommandFile(file) || isUsed(file, scanned, instructions)),
     )
     .map(({ file, hits }) => ({
       file,
-      hits: [...hits.filter((hit) => isRun(hit, file)), ...(folded.get(file) ?? [])],
+      hits: [
+        ...hits.filter(
+          (hit) =>
+            isRun(hit, file) && !(DATA.test(file.path) && isCommandFile(file) && !OF_COMMAND_FILES.has(hit.means)),
+        ),
+        ...(folded.get(file) ?? []),
+      ],
       hosts: hostsIn(file.text),
     }));
   const skill = { scripts, instructions, spoken: withoutName(instructions), topic };
@@ -68,11 +78,21 @@ export function findCapabilities(
     ...findChanges(script, skill),
     ...findDeletions(script, skill),
     ...findForeignCode(script, skill),
-    ...PAIRS.flatMap((pair) => findPair(pair, script, skill)),
+    ...CAPABILITY_PAIRS.flatMap((pair) => findPair(pair, script, skill)),
   ]);
 }
 
+/** Settings name tokens and tools of all kinds; what counts is which code they bring. */
+const OF_COMMAND_FILES: ReadonlySet<string> = new Set([
+  'download-and-run',
+  'editor-start',
+  'reaches',
+  'all-secrets',
+  'stays',
+]);
+
 const STARTS: ReadonlySet<string> = new Set([
+  'all-secrets',
   'takes',
   'stays',
   'evaluates',
@@ -275,78 +295,6 @@ function isNamed(host: string, { instructions }: Skill): boolean {
 }
 
 const MIN_LABEL = 5;
-
-interface CapabilityPair {
-  readonly rule: RuleId;
-  readonly first: string;
-  readonly second: string;
-  /** Not in languages that are followed. */
-  readonly isGuess?: true;
-  /** Words of instructions that speak of it. */
-  readonly named?: RegExp;
-  readonly says: string;
-}
-
-const PAIRS: readonly CapabilityPair[] = [
-  { rule: 'encoded-payload', first: 'evaluates', second: 'decodes', says: 'computes a text and executes text' },
-  {
-    rule: 'encoded-payload',
-    first: 'looks-up',
-    second: 'reaches',
-    says: 'looks for a function and reaches another host',
-  },
-  { rule: 'reverse-shell', first: 'connects', second: 'shells', says: 'opens a connection and starts a shell' },
-  {
-    rule: 'reverse-shell',
-    first: 'connects',
-    second: 'starts-any',
-    isGuess: true,
-    says: 'opens a connection and starts programs',
-  },
-  {
-    rule: 'download-and-run',
-    first: 'evaluates',
-    second: 'reaches',
-    isGuess: true,
-    says: 'reaches another host and executes text',
-  },
-  {
-    rule: 'mass-deletion',
-    first: 'erases',
-    second: 'personal-folder',
-    named: /documents?\b|desktop|pictures|photos|movies|delet|home (?:folder|directory)/,
-    says: 'erases files and names the folders of the user, of which the instructions say nothing',
-  },
-  {
-    rule: 'agent-memory',
-    first: 'skills-folder',
-    second: 'changes-files',
-    named:
-      /(?:other|installed|all|every|existing|your|these|agent|user|local|my|the|of) skills?\b|skills? (?:folder|director|manag|creat|install|updat|lint|check|audit|catalog|index|librar)/,
-    says: 'changes other skills, of which the instructions say nothing',
-  },
-  {
-    rule: 'approval-evasion',
-    first: 'loosens',
-    second: 'agent-settings',
-    named: /permission|approv|bypass|base.?url|gateway|proxy|endpoint|router|yolo|container|sandbox/,
-    says: 'changes the settings of an agent, of which the instructions say nothing',
-  },
-  {
-    rule: 'persistence',
-    first: 'python-start',
-    second: 'python-folder',
-    named: /\.pth\b|site-packages|(?:site|user)customize|editable|virtual ?env|\bvenv/,
-    says: 'makes code that Python runs whenever it starts, of which the instructions say nothing',
-  },
-  {
-    rule: 'persistence',
-    first: 'editor-start',
-    second: 'reaches',
-    named: /folder ?open|automatic|runon/,
-    says: 'reaches another host and makes a task that an editor starts by itself',
-  },
-];
 
 function findPair(
   { rule, first, second, isGuess, named, says }: CapabilityPair,

@@ -70,6 +70,8 @@ const isWordCharacter = (code: number): boolean =>
 /** No path and no name in words. */
 const IS_ENCODED = /^(?=.{0,60}\d)(?:.{0,60}[A-Z]|[0-9a-f]+$|[2-7A-Z]+$)/;
 const NUMBERS = /(?:0x[0-9a-f]{1,2}|\d{1,3})(?:\s{0,20},\s{0,20}(?:0x[0-9a-f]{1,2}|\d{1,3})){9,4000}/gi;
+const CHARACTERS =
+  /\b(?:string\.char|utf8\.char|fromcharcode|chr|pack)\( ?(?:["']c\*["'], ?)?((?:0x[0-9a-f]{2}|\d{2,3})(?:\s{0,4},\s{0,4}(?:0x[0-9a-f]{2}|\d{2,3})){3,60})\s?\)/gi;
 const MIN_LITERAL = 9;
 const MAX_PIECE = 40;
 const MAX_KEYS = 24;
@@ -104,6 +106,17 @@ function findEncodedTexts(file: ScanFile): readonly EncodedText[] {
     const bytes = Buffer.from(match[0].split(',').map(Number));
     add(match.index, 'hides in numbers', showBytes(bytes, keys.slice(0, MAX_KEYS)));
   }
+  // A few characters by their numbers are no text of their own, but can be a name.
+  if (!isDocument(file))
+    for (const match of text.matchAll(CHARACTERS)) {
+      const name = String.fromCodePoint(
+        ...(match[1] ?? '')
+          .split(',')
+          .map(Number)
+          .map((code) => code & 0xff),
+      ).toLowerCase();
+      if (NAMES.some((one) => name.includes(one))) add(match.index, 'hides in numbers', name);
+    }
   for (const run of runsOf(literals, text)) {
     add(run[0]?.at ?? 0, 'hides in pieces', findPieced(run.map(({ value }) => value)));
     const joined = run.map(({ value }) => value).join('');
@@ -164,7 +177,14 @@ function findPieced(values: readonly string[]): string | undefined {
   for (const order of [values, values.toReversed()]) {
     const joined = order.join('').toLowerCase();
     if (!NAMES.some((name) => joined.includes(name))) continue;
-    const found = [...order.join(CUT).matchAll(PIECED)].find(([whole]) => whole.includes(CUT));
+    const pieces = `${CUT}${order.join(CUT)}${CUT}`;
+    const found = [...pieces.matchAll(PIECED)].find(
+      ({ 0: whole, index }) =>
+        whole.includes(CUT) &&
+        !whole.includes(`:${CUT}//`) &&
+        // A name between the end of one text and the start of the next is there by chance.
+        (pieces[index - 1] === CUT || pieces[index + whole.length] === CUT || whole.split(CUT).length > 2),
+    );
     if (found !== undefined) return found[0].replaceAll(CUT, '');
   }
   return undefined;

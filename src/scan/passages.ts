@@ -67,7 +67,9 @@ const MAX_TRAILING = 20;
 /** A file without an extension is a document unless its first line names an interpreter. */
 export function isDocument({ path, text }: Pick<ScanFile, 'path' | 'text'>): boolean {
   return (
-    DOCUMENT.test(path) && !text.startsWith('#!') && !/(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile)$/i.test(path)
+    DOCUMENT.test(path) &&
+    !text.startsWith('#!') &&
+    !/(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile|gitconfig)$/i.test(path)
   );
 }
 

@@ -28,6 +28,7 @@ export type Signal =
   | 'shells'
   | 'starts-any'
   | 'looks-up'
+  | 'all-secrets'
   | 'erases'
   | 'personal-folder'
   | 'skills-folder'

@@ -1,5 +1,6 @@
 /** Rates findings by where they are: text that is shown is not code that runs, and a skill about attacks quotes them. */
 import type { ScanFile, ScanSeverity } from './finding.ts';
+import { isCommandFile } from './flow/executed-text.ts';
 import type { Hit } from './match.ts';
 import { isDocument, proseOrCode, type Passage } from './passages.ts';
 
@@ -87,7 +88,7 @@ function namesReservedHost(text: string): boolean {
 function isShown(rule: string, text: string, { file, topic, isExplained = false }: RatingContext): boolean {
   // A browser runs what is in these.
   if (/\.(?:svg|html?)$/i.test(file.path)) return false;
-  if (!isDocument(file)) return DATA.test(file.path) || PATTERN_LIST.test(text);
+  if (!isDocument(file)) return (DATA.test(file.path) && !isCommandFile(file)) || PATTERN_LIST.test(text);
   if ((topic.isAboutAttacks || (isExplained === true && !isSkillFile(file))) && !namesRealHost(text)) return true;
   if (NEEDS_HOST.has(rule) && namesReservedHost(text)) return true;
   if (isSkillFile(file)) return rule === 'covert-channel' && !SENDS.test(text);
@@ -120,11 +121,25 @@ export function explainsAttacks(passages: readonly Passage[]): boolean {
 export function rateHit(hit: Hit, { file, topic, isExplained }: RatingContext): Hit {
   const { severity, passage } = hit;
   if (severity === 'critical')
-    return isShown(hit.means, passage.text, { file, topic, isExplained }) ? { ...hit, severity: 'high' } : hit;
+    return isShown(hit.means, passage.text, { file, topic, isExplained }) || isCommented(hit)
+      ? { ...hit, severity: 'high' }
+      : hit;
   if (severity !== 'high') return hit;
   const isProse = proseOrCode(passage.kind) === 'prose';
   const isQuoted = (isExplained && !isSkillFile(file)) || (isProse && EXPLAINS_ATTACK.test(passage.text));
   return isQuoted || uploadsToOwnService(hit, topic) ? { ...hit, severity: 'medium' } : hit;
+}
+
+const COMMANDS: ReadonlySet<string> = new Set([
+  'resource-abuse',
+  'mass-deletion',
+  'destructive-command',
+  'reverse-shell',
+]);
+
+/** A command in a comment explains the code beside it. */
+function isCommented({ means, passage: { kind, text } }: Hit): boolean {
+  return COMMANDS.has(means) && (kind === 'comment' || (kind === 'script' && /^(?:#(?!!)|\/\/)/.test(text)));
 }
 
 /** The severity of a combined or data-flow finding, which is critical unless it is only shown. */

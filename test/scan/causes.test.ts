@@ -9,6 +9,7 @@ import { HOST, HIDDEN_SINKS, says, type Texts } from './causes-sinks.ts';
 import { OWN_VARIABLES, SENT_SETTINGS } from './causes-settings.ts';
 import { ATTACKS, SHOWN } from './causes-shown.ts';
 import { HIDDEN_SOURCES } from './causes-sources.ts';
+import { RUN_BY_TOOLS, TOOLS } from './causes-tools.ts';
 
 /** The rules that stop an install. */
 function stops(texts: Texts): readonly string[] {
@@ -82,7 +83,7 @@ const HARMLESS: readonly (readonly [string, Texts])[] = [
 
 describe('causes of evasions', () => {
   verifies('PACK-7', 'stops what hides a source or a sink, whatever its spelling', () => {
-    for (const [name, texts, rule] of [...HIDDEN_SOURCES, ...HIDDEN_SINKS, ...ATTACKS])
+    for (const [name, texts, rule] of [...HIDDEN_SOURCES, ...HIDDEN_SINKS, ...ATTACKS, ...RUN_BY_TOOLS])
       expect(stops(texts), name).toContain(rule);
   });
 
@@ -90,7 +91,7 @@ describe('causes of evasions', () => {
     expect(stops(texts)).toContain('collect-and-send');
   });
 
-  test.each([...HARMLESS, ...OWN_VARIABLES, ...SHOWN])('%s stops nothing', (_name, texts) => {
+  test.each([...HARMLESS, ...OWN_VARIABLES, ...SHOWN, ...TOOLS])('%s stops nothing', (_name, texts) => {
     expect(stops(texts)).toEqual([]);
   });
 

@@ -278,7 +278,12 @@ function keepConstant(scope: Scope, left: string, right: string, language: Langu
       }
     return;
   }
-  const value = right.trim();
+  // A name in a loop stands for each word of its list.
+  const words =
+    language === 'shell'
+      ? /^for \w{1,80} in ((?:[A-Za-z.~_-][\w.~-]{0,40} ){1,12}[A-Za-z.~_-][\w.~-]{0,40})$/.exec(right)?.[1]
+      : undefined;
+  const value = words === undefined ? right.trim() : `{${words.replaceAll(' ', ',')}}`;
   const isKept =
     language === 'shell'
       ? value.length <= 8_000 && !/[$`|<>]|^for /.test(value)

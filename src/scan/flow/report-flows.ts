@@ -21,7 +21,9 @@ export function findFlowFindings(
   const folded = new Map<ScanFile, readonly Hit[]>();
   for (const { file, line, text, isFence } of computed) {
     if (isFence) continue;
-    const name = [...text.matchAll(CONCEALED)].map(([one]) => one).find((one) => !file.text.includes(one));
+    const name = [...text.matchAll(CONCEALED)]
+      .map(([one]) => one)
+      .find((one) => !file.text.includes(one) && !(one.startsWith('http') && MAKES_URL.test(file.text)));
     if (name !== undefined)
       findings.push({
         rule: 'encoded-payload',
@@ -41,6 +43,9 @@ export function findFlowFindings(
 /** Names that no code has a reason to hide. */
 const CONCEALED =
   /\b(?:curl|wget|netcat|ncat|socat|bash|powershell|eval|exec|execSync|system|popen|subprocess|child_process|urlopen|urllib|requests|socket|id_rsa|id_ed25519|authorized_keys|crontab|base64|https?:\/\/[\w.-]{4,80})\b|\.ssh\b|\.aws\b|\.netrc\b|\.gnupg\b|\/dev\/tcp\b/g;
+
+/** A host that is computed in plain sight. */
+const MAKES_URL = /https?:\/\/(?:\$\{|\$\w|\{|%s|["'`] ?[+,.])/;
 
 interface FlowFindings {
   readonly findings: readonly ScanFinding[];

@@ -41,7 +41,8 @@ const SOURCES: readonly Subject[] = [
   {
     says: 'tokens of a package registry',
     find: /\.npmrc\b|\.pypirc\b|\.gem\/credentials|\.cargo\/credentials|\.yarnrc\.yml|\.m2\/settings|\.nuget\/nuget\.config|composer\/auth\.json|\.gradle\/gradle\.properties|\.config\/pip\/pip\.conf/g,
-    named: /\.?npmrc|\.?pypirc|registry|publish|npm token|cargo|maven|gradle|nuget|composer|rubygems/,
+    named:
+      /\.?npmrc|\.?pypirc|registr|publish|\b(?:npm|cargo|gem|nuget|composer|pip) (?:token|login|credential|auth)|maven (?:settings|repositor)|gradle\.properties|artifactory|nexus|rubygems/,
     owner: /(?:npmjs|pypi|rubygems|crates|yarnpkg|nuget|packagist)\.(?:org|com|io)$/,
   },
   {
@@ -106,7 +107,7 @@ const SOURCES: readonly Subject[] = [
   },
   {
     says: 'secret files of projects',
-    find: /\*\*\/\*?\.(?:env|pem|key|p12|pfx)\b|\bfind [^\n]{0,160}-name ["'\\]{0,2}(?:\*?\.?(?:env|pem|p\?m|key|p12|credentials)\b|\*?id_[\w*])|\b(?:file_get_contents|file|fopen|readfile)\([^\n]{0,60}(?:\.env["']|wp-config\.php|\.htpasswd)|\bfile\.(?:read|open)\([^\n]{0,60}\.env["']|\brglob\( ?["']\*?\.(?:env|pem|key)|\bendswith\( ?\(?["']\.(?:env|pem|key|p12)\b|["'/*](?:[\w.]{0,12}\*)?(?:cred|token|secret|passw|wallet|id_)[a-z]{0,8}\*|["'/]\.?\*(?:cred|token|secret|passw|wallet)[a-z]{0,8}[*"'.]/g,
+    find: /\*\*\/\*?\.(?:env|pem|key|p12|pfx)\b|\bfind [^\n]{0,160}-name ["'\\]{0,2}(?:\*?\.?(?:env|pem|p\?m|key|p12|credentials)\b|\*?id_[\w*])|\b(?:file_get_contents|file|fopen|readfile)\([^\n]{0,60}(?:\.env["']|wp-config\.php|\.htpasswd)|\bfile\.(?:read|open)\([^\n]{0,60}\.env["']|\brglob\( ?["']\*?\.(?:env|pem|key)|\b(?:endswith|hassuffix|ends_with|end_with|str_ends_with)[?]?\( ?\(?(?:[\w.]{1,40}, ?)?["']\.(?:env|pem|key|p12)\b|\b(?:hasprefix|starts_with|start_with|str_starts_with)[?]?\( ?(?:[\w.()]{1,40}, ?)?["'](?:id_|\.env)|\b(?:os\.(?:open|readfile)|ioutil\.readfile|read_to_string|fs::read|fopen|readtextfile\w{0,4}|files\.read\w{0,12}|io\.open)\( ?[^\n()]{0,60}["'](?:\.\/)?\.env(?:\.(?:local|production))?["']|["'/*](?:[\w.]{0,12}\*)?(?:cred|token|secret|passw|wallet|id_)[a-z]{0,8}\*|["'/]\.?\*(?:cred|token|secret|passw|wallet)[a-z]{0,8}[*"'.]/g,
     named: /\.env\b|dotenv|\benv files?|secret|credential|certificate|\.pem\b|\.key\b/,
   },
   {
@@ -284,6 +285,7 @@ export const CAPABILITY_PATTERNS: readonly Pattern[] = [
   ...signals('shells', SHELLS),
   ...signals('starts-any', STARTS_ANY),
   ...signals('looks-up', LOOKS_UP),
+  ...signals('all-secrets', [/\btojson\( ?secrets ?\)/g]),
   ...signals('agent-settings', AGENT_SETTINGS),
   ...signals('loosens', LOOSENS),
   ...signals('erases', ERASES),

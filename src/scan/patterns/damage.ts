@@ -82,6 +82,11 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
   ]),
   ...patterns('any', 'persistence', [
     {
+      severity: 'critical',
+      find: /(?:^| )(?:fsmonitor|sshcommand|pager|askpass|helper|textconv|smudge|clean) ?= ?["']?!?[^\n]{0,200}(?:\bcurl |\bwget |\bnc \S|\/dev\/tcp\/|\bbase64 -{1,2}d)/g,
+      says: 'has Git reach another host whenever it runs',
+    },
+    {
       find: /\| ?crontab\b|\bcrontab (?:-u \w{1,20} )?(?:\/|\.\/|\w{1,40}\.)|>> ?["']?(?:~|\$home|\$\{home\})\/\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|config\/fish)|\/etc\/cron\.|\blaunchctl (?:load|bootstrap)\b|library\/launch(?:agents|daemons)|\bsystemctl (?:--user )?enable\b|\/etc\/systemd\/system\/|\.config\/systemd\/user|\.config\/autostart|\bschtasks \/create|\bnew-scheduledtask|currentversion\\run\b|\bauthorized_keys\b|\/etc\/rc\.local|\/etc\/ld\.so\.preload/g,
       severity: 'medium',
       says: 'arranges to be restarted',

@@ -83,6 +83,16 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
       unless: /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b/,
       says: 'sends the variables of a project',
     },
+    {
+      find: /\b(?:curl|wget|nc|invoke-\w{3,12})\b[^\n]{0,300}\btojson\( ?secrets ?\)|\btojson\( ?secrets ?\)[^\n]{0,200}\| ?(?:curl|wget|nc)\b/g,
+      says: 'sends all secrets of a workflow',
+    },
+    {
+      find: /["']command["'] ?: ?["'][^\n]{0,200}\b(?:curl|wget)\b/g,
+      also: / (?:-d|-t|--data\S{0,10}|--upload-file|--post-file)[ =]["'\\]{0,2}(?:@?-|\/dev\/stdin)|\$\(cat\)/,
+      unless: /\/\/(?:localhost|127\.0\.0\.1)\b/,
+      says: 'sends what an agent or editor gives to a hook',
+    },
   ]),
   ...patterns('any', 'exfiltration', [
     {
