@@ -183,6 +183,11 @@ describe('the files', () => {
     expect(code.filter((file) => read(file).split('\n').length > 401)).toEqual([]);
   });
 
+  test('that read skills start no program, and import no part that does', () => {
+    const reading = sources.filter((file) => /^src\/(?:core|platform|skills)\//.test(file));
+    expect(reading.filter((file) => /child_process|worker_threads|\bnode:vm\b/.test(read(file)))).toEqual([]);
+  });
+
   test('how files of others are opened stands in one place', () => {
     const naming = sources.filter((file) => /\bO_(?:NOFOLLOW|DIRECTORY|EXCL)\b/.test(read(file)));
     expect(naming).toEqual(['src/platform/fs/open-flags.ts']);

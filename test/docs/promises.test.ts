@@ -2,21 +2,33 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { PROJECT } from '../files-below.ts';
+import { PROJECT, filesBelow } from '../files-below.ts';
 import { PROMISES } from './promises.ts';
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 const WORDS = /\b(?:never|always|at most|nothing|refuses|is refused|restores|cannot)\b/i;
+const GENERATED_PARTS =
+  /<!-- (?:From here on made|pass table|Measured by)[^]*?<!-- (?:End of the generated part\.|end of the pass table|end) -->/g;
 /** A sentence of a paragraph, an item of a list or a cell of a table, without code blocks and line ends. */
 const sentences = (page: string): readonly string[] =>
   page
-    .replaceAll(/^```[^]*?^```/gm, '')
+    .replaceAll(/^(`{3,})[^]*?^\1/gm, '')
+    .replaceAll(GENERATED_PARTS, '')
     .split(/\n\n+|\n(?=[-|#\d])/)
     .flatMap((part) => part.replaceAll(/\s+/g, ' ').split(/(?<=[.:;]) (?=[A-Z`*])| \| /))
     // A head of a table.
     .filter((sentence) => sentence.replaceAll('|', '').trim().split(' ').length > 3);
 
-describe.each(Object.entries(PROMISES))('%s', (page, promises) => {
+/** Made from code and tests; SECURITY.md has a test of its own, and what CONTRIBUTING and AGENTS say is for contributors. */
+const GENERATED =
+  /^docs\/(?:zh\/.*|vocabularies\/.*|api|cli|conformance|diagnostics|error-codes|events|executor-suite|install-reference|requirements)\.md$/;
+const PAGES = ['README.md', ...filesBelow('docs', /\.md$/).filter((page) => !GENERATED.test(page))];
+
+test('the register names no page that does not exist', () => {
+  expect(Object.keys(PROMISES).filter((page) => !PAGES.includes(page))).toEqual([]);
+});
+
+describe.each(PAGES.map((page) => [page, PROMISES[page] ?? []] as const))('%s', (page, promises) => {
   const text = read(page).replaceAll(/\s+/g, ' ');
 
   test('has every promise of the register once, and each names a test that exists', () => {

@@ -1,3 +1,6 @@
+import { AGENT_PROMISES } from './agent-promises.ts';
+import { REFERENCE_PROMISES } from './reference-promises.ts';
+
 /**
  * What pages promise, with the test that would fail if it were untrue. `page` is compared word by word, so a sentence cannot change without
  * its entry. A sentence with a word such as "never" that promises nothing names the reason in `because`.
@@ -16,6 +19,8 @@ const SECRETS = 'test/runtime/secrets/secrets.test.ts';
 const MERGE = 'test/packs/update/merge-installed.system.test.ts';
 
 export const PROMISES: Readonly<Record<string, readonly Promised[]>> = {
+  ...AGENT_PROMISES,
+  ...REFERENCE_PROMISES,
   'docs/install.md': [
     {
       sentence: 'refuses everything that needs a network',

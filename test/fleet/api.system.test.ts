@@ -196,12 +196,13 @@ describe('the API of a fleet', needs('postgresql'), () => {
     expect(await answer('sha256:b')).toEqual([409, 409]);
   });
 
-  test('unknown names in a body are refused with the nearest one', async () => {
+  test('unknown names in a body, rules among them, are refused with the nearest one', async () => {
     expect([
       await post('/runs', { request: 'x', budget: { turn: 3 } }),
       await post('/runs', { request: 'x', budget: { money: 3 } }),
       await post('/runs', { request: 'x', budget: { tokn: 3 } }),
       await post('/runs', { requst: 'x' }),
+      await post('/runs', { request: 'x', policy: { allow: ['*'] } }),
       await post('/runs', { request: 'x', idempotencykey: 'a' }),
       await post('/schedules', { name: 'a', cron: '* * * * *', request: 'x', budget: {} }),
       await post('/runs', { request: 'x', vocabulary: 'other' }),
@@ -217,6 +218,7 @@ describe('the API of a fleet', needs('postgresql'), () => {
       ],
       [400, { error: 'invalid body budget: Unrecognized key: "tokn"', hint: 'did you mean tokens?' }],
       [400, { error: 'invalid body: Unrecognized key: "requst"', hint: 'did you mean request?' }],
+      [400, { error: 'invalid body: Unrecognized key: "policy"', hint: expect.stringContaining('the keys are') }],
       [400, { error: 'invalid body: Unrecognized key: "idempotencykey"', hint: 'did you mean idempotencyKey?' }],
       [400, { error: 'invalid body: Unrecognized key: "budget"', hint: 'the keys are name, cron, request' }],
       [400, { error: expect.stringContaining('invalid body vocabulary: Invalid option') }],

@@ -28,6 +28,7 @@ const PICTURES = [
 ];
 
 const TOOLS = {
+  many: Array.from({ length: 200 }, (_, at) => tool(`t${at}`)),
   good: [tool('echo', 'Says the text again.'), tool('env', 'Lists variables.', object()), tool('wipe', 'Deletes all.')],
   names: [
     tool('load_skill'),

@@ -227,6 +227,13 @@ describe('a server that breaks the protocol costs its own tools only', () => {
     expect((await tools.call('mcp__demo__echo', { text: 'still here' })).text).toContain('still here');
   });
 
+  test('more tools than a request can carry: 128 are offered, and a problem says how to choose', async () => {
+    const here = await world({ demo: demo('many') }, ALLOW);
+    expect(namesOf(await open(here))).toHaveLength(128);
+    const { problems } = await (await openToolServers(here.runtime)).open({ secrets: async () => ({ values: {} }) });
+    expect(problems.join()).toContain('only 128 tools are offered: choose them with mcp_servers.demo.tools');
+  });
+
   test('pages without end: only so many tools are taken', async () => {
     const here = await world({ demo: demo('pages') }, ALLOW);
     expect(namesOf(await open(here))).toHaveLength(20);

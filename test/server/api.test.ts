@@ -320,6 +320,8 @@ test('the policy is shown and explained', async () => {
   expect((await ask('POST', '/policy/explain', { tool: '' })).status).toBe(400);
 });
 
+test('a request gives its run no rules', async () =>
+  expect((await ask('POST', '/runs', { request: 'count', policy: {} })).status).toBe(400));
 test('every route is described, and the description names no other', async () => {
   const { body } = await ask('GET', '/openapi.json');
   const { paths } = body as { readonly paths: Record<string, Record<string, { readonly operationId: string }>> };
