@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { addSkill, policyWorld, trustProject, trustedWorld, type PolicyWorld } from '../runtime/policy-world.ts';
-import { cli, runCli, type CliResult } from './run-cli.ts';
+import { cli, runCli, SHARED_CACHE, type CliResult } from './run-cli.ts';
 
 const call = ({ home, project }: PolicyWorld, ...words: readonly string[]): Promise<CliResult> =>
   runCli(project, ['call', ...words, '--vocabulary', 'skills-agent'], { HOME: home });
@@ -27,7 +27,7 @@ function typed({ home, project }: PolicyWorld, line: string): Promise<CliResult>
   mkdirSync(bin, { recursive: true });
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${PROJECT}/dist/command/skillwright.js" "$@"\n`);
   chmodSync(program, 0o755);
-  const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: home };
+  const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: home, ...SHARED_CACHE };
   return new Promise((resolve) => {
     execFile('sh', ['-c', line], { cwd: project, env, timeout: 170_000 }, (error, out, err) => {
       resolve({ status: error === null ? 0 : Number(error.code ?? -1), out, err });

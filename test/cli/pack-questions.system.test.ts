@@ -6,7 +6,7 @@ import { makeKey } from '../../src/packs/sign/minisign.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../skills/registry/support.ts';
 import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';
-import { skillText, spawnCli, writeFiles } from './run-cli.ts';
+import { SHARED_CACHE, skillText, spawnCli, writeFiles } from './run-cli.ts';
 import { needs } from '../needs.ts';
 const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];
 /** More than keys need to count. */
@@ -22,7 +22,7 @@ function world(): {
     'source/tables/SKILL.md': skillText('tables', 'Works on tables.', 'metadata:\n  version: "1.0.0"\n'),
     'source/tables/guide.md': 'one\n',
   });
-  const env = { HOME: path.join(folder, 'home') };
+  const env = { HOME: path.join(folder, 'home'), ...SHARED_CACHE };
   return { folder, at: (words, steps) => atTerminal([...COMMAND, ...words], steps, { cwd: folder, env }) };
 }
 
@@ -76,7 +76,7 @@ describe('at a terminal', needs('python3 with pty'), () => {
     expect(some.text).not.toContain('\u202E');
     expect(existsSync(path.join(folder, '.agents/skills/tables'))).toBe(false);
     const shell = ['sh', '-c', `${[...COMMAND, 'install', './source'].join(' ')}; echo "exit $?"; stty -a`];
-    const env = { HOME: path.join(folder, 'home') };
+    const env = { HOME: path.join(folder, 'home'), ...SHARED_CACHE };
     const left = await atTerminal(shell, [list, { keys: '\u0003' }], { cwd: folder, env });
     expect(left.text).toMatch(/exit 130[^]* icanon[^]* echo /);
   });

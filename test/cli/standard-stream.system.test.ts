@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { PROJECT } from '../files-below.ts';
-import { skillText, temporaryFolder, writeFiles } from './run-cli.ts';
+import { SHARED_CACHE, skillText, temporaryFolder, writeFiles } from './run-cli.ts';
 import { skipUnless } from '../needs.ts';
 
 const BIN = path.join(PROJECT, 'dist/command/skillwright.js');
@@ -18,6 +18,7 @@ function shell(folder: string, script: string): string {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOME: path.join(folder, 'home'),
+      ...SHARED_CACHE,
       NODE: process.execPath,
       LIST: `${process.execPath} ${BIN} list --only-root --root skills`,
     },

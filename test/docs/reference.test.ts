@@ -254,9 +254,17 @@ describe('docs/api.md', () => {
     .filter((file) => file.split('/').length > 2 && !file.endsWith('/index.ts'))
     .toSorted((a, b) => Number(b.startsWith('src/cli/')) - Number(a.startsWith('src/cli/')) || (a < b ? -1 : 1));
 
+  const IMPORT = /import (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from '(skillwright(?:\/\w+)?)'/g;
+  const found = new Map<string, readonly RegExpExecArray[]>();
+  const importsOf = (file: string): readonly RegExpExecArray[] => {
+    const all = found.get(file) ?? [...textOf(file).matchAll(IMPORT)];
+    found.set(file, all);
+    return all;
+  };
+
   /** Whether a program or a program in a page imports a name from an entry point. */
   const imports = (file: string, door: string, name: string): boolean =>
-    [...textOf(file).matchAll(/import (?:type )?(?:\{([^}]*)\}|\* as (\w+)) from '(skillwright(?:\/\w+)?)'/g)].some(
+    importsOf(file).some(
       ([, names, whole, from]) =>
         from === door &&
         (names?.split(',').some((one) => one.trim().split(' as ')[0] === name) ??
