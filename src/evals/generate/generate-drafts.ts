@@ -175,7 +175,7 @@ function readTexts(value: unknown): readonly string[] {
 }
 
 /** A suite needs both kinds, which no single draft can have. */
-const OF_THE_SUITE: ReadonlySet<string> = new Set(['no-negatives', 'no-positives']);
+const OF_THE_SUITE: ReadonlySet<string> = new Set(['few-negatives', 'no-negatives', 'no-positives']);
 
 /** Without the ids, which drafts do not have yet. */
 const DUPLICATE = 'another case asks nearly the same';

@@ -10,6 +10,8 @@ export interface StoredRun extends RecordedRun {
   readonly case: string;
   readonly arm: Arm;
   readonly attempt: number;
+  /** The request that was asked, if it is known. */
+  readonly input?: string;
   readonly way: ModelWay;
   readonly answers?: string;
   readonly served?: CaseResult['model']['served'];
@@ -34,7 +36,9 @@ export async function regrade(
     results.push(
       one === undefined
         ? { ...emptyResult(run, head), reason: 'the suite has no case with this id' }
-        : await gradeStored(run, one, options),
+        : run.input !== undefined && run.input !== one.input
+          ? { ...emptyResult(run, one), reason: 'the run answers another request than that of its case' }
+          : await gradeStored(run, one, options),
     );
     onProgress?.(results.length, runs.length);
   }

@@ -18,6 +18,7 @@ type LintRule =
   | 'expects-skill-name'
   | 'skill-in-request'
   | 'format-only'
+  | 'few-negatives'
   | 'no-negatives'
   | 'no-positives'
   | 'duplicate';

@@ -2,7 +2,7 @@
  * Finds what makes a suite say more than it measures: answers that are given away, graders that pass on anything, missing negatives,
  * duplicates. Nothing is run. Cases with scripted answers are left out, because they test no model.
  */
-import { quoted } from '#core';
+import { countText, quoted } from '#core';
 import type { EvalCase } from '../cases/case.ts';
 import { isSkillNamed } from '../cases/suite.ts';
 import type { CaseFinding, LintedCase, LintFinding, SkillText } from './finding.ts';
@@ -127,6 +127,13 @@ function balanceFindings(cases: readonly LintedCase[], kind: LintOptions['kind']
       const hint = 'add requests that sound like it and are not, with trigger: false or should_trigger: false';
       return [[first, { rule: 'no-negatives', severity, message, hint }]];
     }
+    const quiet = asked.filter((one) => isQuiet(one) || !group.includes(one));
+    const [many, few] = [countDifferent(group.filter((one) => !isQuiet(one))), countDifferent(quiet)];
+    if (kind === 'trigger' && few > 0 && many >= few * MOST_UNBALANCED) {
+      const message = `${countText(many, 'different request')} must load ${name}, and only ${String(few)} must not, so that precision says little`;
+      const hint = 'add requests that sound like it and are not, with trigger: false or should_trigger: false';
+      return [[first, { rule: 'few-negatives', severity: 'warning', message, hint }]];
+    }
     if (kind === 'trigger' && group.every(isQuiet)) {
       const message = `no request must load ${name}, so that recall cannot be measured`;
       const hint = 'add requests that the skill is for, with trigger: true or should_trigger: true';
@@ -134,6 +141,13 @@ function balanceFindings(cases: readonly LintedCase[], kind: LintOptions['kind']
     }
     return [];
   });
+}
+
+/** A skill that loads for half of the requests that it is not for passes one of them by chance. */
+const MOST_UNBALANCED = 4;
+
+function countDifferent(cases: readonly LintedCase[]): number {
+  return groupSameRequests(cases.map(({ evalCase }) => toAskedRequest(evalCase))).length;
 }
 
 function groupByTarget(cases: readonly LintedCase[]): readonly (readonly LintedCase[])[] {
@@ -146,14 +160,20 @@ function groupByTarget(cases: readonly LintedCase[]): readonly (readonly LintedC
 }
 
 /** Each case is reported once, against the first case that it repeats. */
-function duplicateFindings(cases: readonly LintedCase[]): readonly (readonly [LintedCase, CaseFinding])[] {
+function duplicateFindings(cases: readonly LintedCase[]): readonly Placed[] {
   const groups = groupSameRequests(cases.map(({ evalCase }) => toAskedRequest(evalCase)));
   const repeated = new Map(groups.flatMap(([first = '', ...others]) => others.map((id) => [id, first] as const)));
-  return cases.flatMap((one) => {
+  return cases.flatMap((one): readonly Placed[] => {
     const first = repeated.get(one.evalCase.id);
     if (first === undefined) return [];
+    const other = cases.find(({ evalCase }) => evalCase.id === first)?.evalCase.expect.trigger;
+    const { trigger } = one.evalCase.expect;
+    if (trigger !== undefined && other !== undefined && trigger !== other) {
+      const opposite = `the request is that of ${quoted(first)}, which expects the opposite: no skill meets both`;
+      return [[one, { rule: 'duplicate', severity: 'error', message: opposite, hint: 'remove one of them' }]];
+    }
     const message = `the request is nearly the same as that of ${quoted(first)}`;
     const hint = 'it counts as one case: ask something else, or use repeat to run it several times';
-    return [[one, { rule: 'duplicate', severity: 'warning', message, hint }] as const];
+    return [[one, { rule: 'duplicate', severity: 'warning', message, hint }]];
   });
 }

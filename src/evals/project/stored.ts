@@ -154,11 +154,12 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
   for (const { run, ...result } of readStoredResults(path.join(above, RESULTS_FILE)))
     if (run !== undefined) last.set(JSON.stringify([result.case, result.arm, result.attempt]), { ...result, run });
   // The folder of an evaluation may have been moved or copied from another machine.
-  const all = [...last.values()].map(({ run, case: id, arm, attempt, model, given, turn }) => ({
+  const all = [...last.values()].map(({ run, case: id, arm, attempt, input, model, given, turn }) => ({
     folder: [path.join(above, 'runs', path.basename(run))].find(isPresent) ?? run,
     case: id,
     arm,
     attempt,
+    input,
     way: model.way,
     answers: model.answers,
     served: model.served,

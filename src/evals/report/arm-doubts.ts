@@ -205,7 +205,10 @@ const isOfAnswer = ({ kind, asked }: CaseResult['checks'][number]): boolean =>
 const LONGER = 1.2;
 
 function listComparisonDoubts(comparison: Comparison, results: readonly CaseResult[]): readonly string[] {
-  const { of, against, endedEarly, endedEarlyVerdict, missing, order, pairs } = comparison;
+  const { of, against, endedEarly, endedEarlyVerdict, missing, order, pairs, used, differing } = comparison;
+  const isOldLoaded = results.some(
+    ({ arm, loaded }) => arm === against && loaded.some((name) => differing.includes(`skill ${name}`)),
+  );
   const [mine, theirs] = [of, against].map((arm) => countPromptTokens(results, arm));
   const ratio = mine === undefined || theirs === undefined ? 1 : mine / theirs;
   const counts = (some: Sides<number>): string =>
@@ -215,6 +218,11 @@ function listComparisonDoubts(comparison: Comparison, results: readonly CaseResu
     ...(verdictOfDifference(comparison) === 'better' && ratio >= LONGER
       ? [
           `prompts are ${ratio.toFixed(1)} times as long with the skill, which alone can change answers: compare with a version of it that has neutral text (--baseline REVISION)`,
+        ]
+      : []),
+    ...(against === 'old' && used !== undefined && verdictOfDifference(comparison) === 'better' && !isOldLoaded
+      ? [
+          'the old version was never loaded, so that the comparison is one with no skill: read its description in that revision',
         ]
       : []),
     ...(endedEarlyVerdict === undefined

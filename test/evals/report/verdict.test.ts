@@ -364,3 +364,25 @@ test('stored runs of a part of the planned attempts have no verdict and no compa
     expect(one.comparisons).toEqual([]);
   }
 });
+
+test('an old version that was never loaded is named: the comparison is one with no skill', () => {
+  const results = (loaded: readonly string[]): readonly CaseResult[] =>
+    Array.from({ length: 12 }, (_, place) => {
+      const checks = [check('output[0]')];
+      const wrong = checks.map((one) => ({ ...one, status: 'failed' as const }));
+      const own = { ...live, input: `work on ${'xyz'.repeat(place + 1)}` };
+      const given = (digest: string) => ({ given: { 'skill tables': digest } });
+      return [
+        result(String(place), { ...own, ...given('new'), checks, loaded: ['tables'] }),
+        result(String(place), { ...own, ...given('old'), arm: 'old', status: 'failed', checks: wrong, loaded }),
+      ];
+    }).flat();
+  const doubts = (loaded: readonly string[]) => {
+    const { effect, warnings } = findVerdict(report(results(loaded)));
+    return [effect, warnings.filter((one) => one.includes('never loaded'))];
+  };
+  expect([doubts([]), doubts(['tables'])]).toEqual([
+    ['better', [expect.stringMatching(/^the old version was never loaded/)]],
+    ['better', []],
+  ]);
+});

@@ -80,7 +80,7 @@ describe('a case with file checks', () => {
     const file = path.join(root, 'cases.json');
     const cases = ['one', 'two', 'three'].map((id) => ({
       id,
-      input: `do ${id}`,
+      input: `work on ${id}`,
       expect: { output: { contains: 'made' } },
     }));
     writeFileSync(file, JSON.stringify({ cases }));
@@ -105,6 +105,12 @@ describe('a case with file checks', () => {
     expect(await grade('evals')).toEqual(['incomplete', ['2 attempts without a record: two, three']]);
     writeFileSync(file, JSON.stringify({ cases: cases.slice(0, 1) }));
     expect(await grade(one)).toEqual(['passed', []]);
+    // An answer to another request says nothing about this one.
+    writeFileSync(file, JSON.stringify({ cases: [{ ...cases[0], input: 'do something else' }] }));
+    expect(await grade(one)).toEqual([
+      'invalid',
+      ['no case has a verdict', '1 case ended with an error; the limit is 0'],
+    ]);
   });
 
   test('runs checkers over the workspace and the project: exit 0 passes, 1 fails, others are errors', async () => {

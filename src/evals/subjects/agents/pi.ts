@@ -13,10 +13,11 @@ import {
 } from '../transcript.ts';
 import { PROVIDER_URLS, providerKeys, providerUrl } from './providers.ts';
 
-/** AGENTS.md and CLAUDE.md of parent folders do not apply. */
-const FLAGS = '-p --mode json --no-session --no-context-files --no-extensions --no-prompt-templates --no-themes'.split(
-  ' ',
-);
+/** AGENTS.md and CLAUDE.md of parent folders do not apply; skills of the project need its approval. */
+const FLAGS =
+  '-p --approve --mode json --no-session --no-context-files --no-extensions --no-prompt-templates --no-themes'.split(
+    ' ',
+  );
 
 export const PI: SubjectAgent = {
   id: 'pi',
