@@ -88,6 +88,19 @@ describe('eval tune', () => {
     },
   );
 
+  test('rejects a description that repeats requests which compare it', async () => {
+    const copied = `Use it for: ${MONTHS.map((month) => `balance the ledger of ${month}`).join('; ')}.`;
+    const root = project({ 'p.json': JSON.stringify([copied, CLEAR]) });
+    const { status, out } = await run(root, '--model', 'rules', '--proposals', 'p.json');
+    expect([status, out]).toEqual([
+      0,
+      expect.stringMatching(
+        /rejected, because it repeats \d+ requests? of the validation part: "balance the ledger of /,
+      ),
+    ]);
+    expect(out).toContain('best on train: proposal 1');
+  });
+
   test('calls noise no improvement, and does not write it', async () => {
     const root = project({ 'p.txt': `Helps with the ledger\nof April in the office.\n` });
     const { status, out, err } = await run(root, '--model', 'rules', '--proposals', 'p.txt', '--write');

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { invalidInput, quoted, SkillError } from '#core';
+import { countText, invalidInput, quoted, SkillError } from '#core';
 import { readHead, setDescription } from '#skills';
 import { copyTree, makeFolders, removeTree } from '#platform';
 import type { EvalCase } from '../cases/case.ts';
@@ -19,6 +19,7 @@ import {
   type EvalReport,
   type Rate,
 } from '../report/result.ts';
+import { readRequestWords } from '../report/request-words.ts';
 import { groupCases } from '../report/same-requests.ts';
 import type { SuiteBasis } from '../run/run-suite.ts';
 import { compareCases, type MeanInterval } from '../statistics/case-differences.ts';
@@ -118,7 +119,7 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
     const asked = await options.propose(current, wrongQueries(first, train));
     const all = [...new Set(asked.map((one) => one.trim()))].map((description) => ({
       description,
-      reason: reasonToReject(description, current, { skill, text }) ?? '',
+      reason: reasonToReject(description, current, { skill, text }) ?? repeatedText(description, validation) ?? '',
     }));
     const rejected = all.filter(({ reason }) => reason !== '');
     const valid = all.flatMap(({ description, reason }) => (reason === '' ? [description] : []));
@@ -165,6 +166,21 @@ export function withDescription(skill: string, text: string, description: string
   const changed = setDescription(text, description);
   return changed === undefined || parseHead(skill, changed)?.description !== description ? undefined : changed;
 }
+
+/** A description that holds the requests which compare it proves nothing for others. */
+function repeatedText(description: string, validation: readonly EvalCase[]): string | undefined {
+  const words = ` ${readRequestWords(description).exact} `;
+  const repeated = validation.filter(({ input }) => {
+    const { exact } = readRequestWords(input);
+    return exact.split(' ').length >= FEWEST_REPEATED && words.includes(` ${exact} `);
+  });
+  const [first] = repeated;
+  if (first === undefined) return undefined;
+  return `it repeats ${countText(repeated.length, 'request')} of the validation part: ${quoted(first.input, 80)}`;
+}
+
+/** Fewer words may be those of the task itself. */
+const FEWEST_REPEATED = 4;
 
 function reasonToReject(
   description: string,

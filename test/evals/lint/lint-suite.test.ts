@@ -3,48 +3,11 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { readCases } from '../../../src/evals/cases/read-cases.ts';
-import { lintSuite, type LintOptions } from '../../../src/evals/lint/lint-suite.ts';
+import { lintSuite } from '../../../src/evals/lint/lint-suite.ts';
 import { newSkillFiles } from '../../../src/skills/format/new-skill.ts';
 import { folderOf } from '../cases/support.ts';
+import { findingsOf, SKILL } from './findings.ts';
 
-const SKILL = `---
-name: tax-report
-description: Writes tax reports. Use when asked about taxes.
----
-
-# Tax report
-
-The rate of Freedonia is 37.25 percent. End each answer with END-OF-REPORT.
-`;
-
-interface Written {
-  readonly quarantine?: object;
-  readonly input?: string;
-  readonly output?: object;
-  readonly expect?: object;
-  readonly mock?: object;
-}
-
-/** Findings about cases of the skill, as `severity rule: cases`. */
-function findingsOf(cases: readonly Written[], options: Partial<LintOptions> = {}, skill = SKILL): readonly string[] {
-  const written = cases.map(({ input, output, ...rest }, place) => ({
-    id: `c${String(place + 1)}`,
-    input: input ?? REQUESTS[place] ?? `Request ${String(place)} about something of its own`,
-    expect: { output },
-    ...rest,
-  }));
-  const root = folderOf({ 'tax-report/SKILL.md': skill, 'tax-report/evals/cases.json': { cases: written } });
-  const read = readCases([path.join(root, 'tax-report')]);
-  expect(read.problems).toEqual([]);
-  return lintSuite(read.cases, { kind: 'cases', skills: [path.join(root, 'tax-report')], ...options }).map(
-    ({ severity, rule, line, hint }) => {
-      expect({ line, hint }).toEqual({ line: expect.any(Number), hint: expect.stringMatching(/\w/) });
-      return `${severity} ${rule}`;
-    },
-  );
-}
-
-const REQUESTS = ['How high is the tax on a boat?', 'Compare two flats in Rome.', 'When is the deadline this year?'];
 const GOOD = { contains: 'forty-two boats' };
 
 describe('a suite that can be believed', () => {
@@ -269,59 +232,6 @@ describe('graders that pass on anything', () => {
     expect(findingsOf([{ expect: { output: { not_contains: 'x' }, rubric: ['Explains the rate'] } }])).toEqual([
       'warning passes-on-empty',
     ]);
-  });
-});
-
-describe('trigger suites', () => {
-  const fires = { expect: { trigger: true } };
-  const quiet = { expect: { trigger: false } };
-
-  test('need a request that must not load the skill', () => {
-    expect(findingsOf([fires, fires], { kind: 'trigger' })).toEqual(['error no-negatives']);
-    expect(findingsOf([fires, fires])).toEqual(['warning no-negatives']);
-    expect(findingsOf([fires, quiet], { kind: 'trigger' })).toEqual([]);
-    const until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
-    const quarantine = { until, passed: 3, of: 10 };
-    expect(findingsOf([fires, { ...quiet, quarantine }], { kind: 'trigger' })).toEqual(['error no-negatives']);
-    expect(findingsOf([{ ...fires, quarantine }, quiet], { kind: 'trigger' })).toEqual(['error no-positives']);
-  });
-
-  test('warn where few different requests must not load the skill', () => {
-    const topics = [
-      'apples',
-      'bridges of the old town',
-      'candles',
-      'deserts at night',
-      'engines',
-      'forests',
-      'kettles',
-    ];
-    const positives = topics.map((topic) => ({ input: `Tell me something about ${topic}`, ...fires }));
-    const jokes = ['Tell a joke', 'Tell a joke!', 'tell a joke.'].map((input) => ({ input, ...quiet }));
-    expect(findingsOf([...positives, ...jokes], { kind: 'trigger' })).toEqual([
-      'warning few-negatives',
-      'warning duplicate',
-      'warning duplicate',
-    ]);
-    const more = [...jokes.slice(0, 1), { input: 'Paint a harbour in spring', ...quiet }];
-    expect(findingsOf([...positives, ...more], { kind: 'trigger' })).toEqual([]);
-  });
-
-  test('may not expect both of one request', () => {
-    const asked = { input: 'Tell the history of apples' };
-    expect(
-      findingsOf(
-        [
-          { ...asked, ...fires },
-          { ...asked, ...quiet },
-        ],
-        { kind: 'trigger' },
-      ),
-    ).toEqual(['error duplicate']);
-  });
-
-  test('need a request that must load it', () => {
-    expect(findingsOf([quiet], { kind: 'trigger' })).toEqual(['error no-positives']);
   });
 });
 
