@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 
 import { invalidInput, isSkillError, SkillError } from '#core';
 import { loadOptional } from '#platform';
@@ -76,24 +76,41 @@ export async function openDatabase(
 }
 
 const WATCH_MS = 500;
+/** While nothing happens. A pool that does not answer is still found before its connections have been silent for long. */
+const IDLE_BEAT_MS = 2_500;
+const IDLE_USE_MS = 5_000;
 /** Connections that do not answer for this long are replaced; statements of a fleet take milliseconds. */
 const SILENT_MS = 8_000;
 
+/** Sends a statement on a connection that nothing else uses, and opens it again after it broke. */
+export type Heart = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<QueryResult<Row>>;
+
 export interface WatchOptions {
   /** Asks on a connection of its own: those of the pool may all be busy (default: `select 1`). It must reject if there is no answer. */
-  readonly beat?: (heart: Pool) => Promise<unknown>;
+  readonly beat?: (heart: Heart) => Promise<unknown>;
   /** Uses the pool (default: `select 1`). */
   readonly use?: () => Promise<unknown>;
+  /** Asks less often while this holds (default: always). */
+  readonly isIdle?: () => boolean;
   /** Called before connections are replaced, with the time since `use` was last answered. */
   readonly onSilent?: (silentMs: number) => void;
+  /** Calls `heard` for each notification on a channel. */
+  readonly listen?: { readonly channel: string; readonly heard: () => void };
 }
 
-/** Asks the database twice a second, and renews the connections of a pool that do not answer although a new one does. */
+export interface DatabaseWatch {
+  /** Asks now. */
+  kick(): void;
+  close(): Promise<void>;
+}
+
+/** Asks the database again and again, and renews the connections of a pool that do not answer although a new one does. */
 export async function watchDatabase(
   url: string,
   pool: Database,
-  { beat = (heart) => heart.query('select 1'), use = () => pool.query('select 1'), onSilent }: WatchOptions = {},
-): Promise<{ close(): Promise<void> }> {
+  { beat = (send) => send({ text: 'select 1' }), use = () => pool.query('select 1'), ...options }: WatchOptions = {},
+): Promise<DatabaseWatch> {
+  const { isIdle = () => true, onSilent, listen } = options;
   const heart = await openDatabase(url, { size: 1, timeoutMs: 3_000 });
   let lastUse = performance.now();
   let lastRenewal = 0;
@@ -104,34 +121,64 @@ export async function watchDatabase(
     onSilent?.(now - lastUse);
     pool.renew(SILENT_MS);
   };
-  // Apart, so that a heartbeat does not wait for the pool.
-  const uses = openInterval(async () => {
+  const listening = new WeakSet<PoolClient>();
+  const send: Heart = async (statement) => {
+    const client = await heart.connect();
+    let broken: Error | undefined;
+    try {
+      // A connection that replaces a broken one listens too.
+      if (listen !== undefined && !listening.has(client)) {
+        client.on('notification', listen.heard);
+        await client.query(`listen ${listen.channel}`);
+        listening.add(client);
+      }
+      return await client.query(statement);
+    } catch (error) {
+      broken = error instanceof Error ? error : new Error(reasonText(error));
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+  const answered = async (): Promise<void> => {
     await use().catch(() => undefined);
     lastUse = performance.now();
-  }, WATCH_MS);
-  const beats = openInterval(() => beat(heart).then(check, () => undefined), WATCH_MS);
+  };
+  // Apart, so that a heartbeat does not wait for the pool.
+  const uses = openInterval(answered, () => (isIdle() ? IDLE_USE_MS : WATCH_MS));
+  const beats = openInterval(
+    () => beat(send).then(check, () => undefined),
+    () => (isIdle() ? IDLE_BEAT_MS : WATCH_MS),
+  );
   return {
+    kick() {
+      beats.kick();
+      uses.kick();
+    },
     async close() {
       // In this order: connections that are silent now are still replaced.
       await uses.close();
       await beats.close();
-      await beat(heart).catch(() => undefined);
+      await beat(send).catch(() => undefined);
       await heart.end();
     },
   };
 }
 
-/** Calls `act` again and again, each time `ms` after it has ended. */
-function openInterval(act: () => Promise<void>, ms: number): { close(): Promise<void> } {
+/** Calls `act` again and again, each time a while after it has ended, or when it is kicked. */
+function openInterval(act: () => Promise<void>, pauseMs: () => number): DatabaseWatch {
   const closing = new AbortController();
-  const { signal } = closing;
+  let kicked = new AbortController();
   const loop = (async () => {
-    while (!signal.aborted) {
+    while (!closing.signal.aborted) {
+      kicked = new AbortController();
       await act();
-      await pause(ms, undefined, { signal }).catch(() => undefined);
+      const signal = AbortSignal.any([closing.signal, kicked.signal]);
+      await pause(pauseMs(), undefined, { signal }).catch(() => undefined);
     }
   })();
   return {
+    kick: () => kicked.abort(),
     async close() {
       closing.abort();
       await loop;

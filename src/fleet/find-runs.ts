@@ -23,6 +23,9 @@ export interface RunFilter {
   readonly query?: string | undefined;
 }
 
+/** The columns that a source is ordered by, so that a page is not sorted again. */
+const ORDER = 'order by place_at desc, place desc';
+
 interface Search {
   /** The runs that an index has, newest first, at most `MAX_SEARCHED`. */
   readonly source: string;
@@ -44,7 +47,7 @@ export async function newestRuns(
     throw invalidInput('`before` names no run of this project', 'the id of a run', 'read the first page again');
   const { source, rest, sourceValues, values } = planSearch(project, filter, before);
   const { rows: runs } = await pool.query<FleetRun>(
-    `select ${COLUMNS} from (${source}) runs ${rest} order by submitted_at desc, id desc limit $${String(values.length + 1)}`,
+    `select ${COLUMNS} from (${source}) runs ${rest} ${ORDER} limit $${String(values.length + 1)}`,
     [...values, limit],
   );
   const last =
@@ -71,7 +74,7 @@ export async function listRows(
   const at = String(values.length + 1);
   const [page, count] = await Promise.all([
     pool.query<FleetRun>(
-      `select ${COLUMNS} from (${source}) runs ${rest} order by submitted_at desc, id desc offset $${at} limit $${String(values.length + 2)}`,
+      `select ${COLUMNS} from (${source}) runs ${rest} ${ORDER} offset $${at} limit $${String(values.length + 2)}`,
       [...values, offset, limit],
     ),
     pool.query<{ total: number }>(`select count(*)::int as total from (${source}) runs ${rest}`, [...values]),
@@ -100,7 +103,7 @@ function planSearch(project: string, filter: RunFilter, before?: string): Search
   for (const one of labels) looked.push(`${use(one)} in (select key || '=' || value from jsonb_each_text(labels))`);
   if (query !== '') looked.push(`position(lower(${use(query)}) in lower(id || ' ' || request)) > 0`);
   return {
-    source: `select runs.* from ${from} where ${known.join(' and ')} order by ${time} desc, ${id} desc limit ${String(MAX_SEARCHED)}`,
+    source: `select runs.*, ${time} as place_at, ${id} as place from ${from} where ${known.join(' and ')} order by ${time} desc, ${id} desc limit ${String(MAX_SEARCHED)}`,
     rest: looked.length === 0 ? '' : `where ${looked.join(' and ')}`,
     sourceValues,
     values,

@@ -38,6 +38,7 @@ export interface FleetServer {
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 const STALLED_MS = 30_000;
 const MAX_CONNECTIONS = 512;
+const IS_OPEN = `state in ('queued', 'running', 'waiting')`;
 const DELIVERY_MS = 1_000;
 /**
  * Workers take over runs too; the server does for a time without workers. It waits longer than they do: if there is no other worker, the one
@@ -81,6 +82,8 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
     repeat(
       'reconciler',
       async () => {
+        const { rowCount } = await pool.query(`select 1 from skillwright.runs where ${IS_OPEN} limit 1`);
+        if (rowCount === 0) return PASS_SECONDS * 1_000;
         const lost = await takeOverRuns(options, by, LOST_SECONDS);
         for (const { run, because } of [...lost, ...(await reconcile(options, by))]) onNote(`run ${run}: ${because}`);
         return PASS_SECONDS * 1_000;

@@ -5,6 +5,7 @@
 import type { Pool, PoolClient } from 'pg';
 
 import { inTransaction } from './database.ts';
+import { CHANNEL } from './queue-gate.ts';
 import {
   addEntry,
   listLost,
@@ -66,6 +67,7 @@ async function queueNext(
     project: string;
     priority: number;
     submittedAt: Date;
+    told: string;
   }>({
     name: 'queue-next',
     text: NEXT,
@@ -73,7 +75,7 @@ async function queueNext(
   });
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { state: next, ...entry } = row;
+  const { state: next, told: _told, ...entry } = row;
   if (next === 'queued') await addEntry(queue, client, { run, ...entry, delaySeconds });
   else await announce(client, run);
   return next;
@@ -88,7 +90,7 @@ const NEXT = `update skillwright.runs set worker = null, crashes = crashes + $6:
     reason = case when not ${OVER} then null when not is_cancelled then $7 else ${cancelReason(`case
       when started_at is null then 'cancelled before it ran' when $6 then 'cancelled; its worker was lost' else 'cancelled' end`)} end
   where id = $1 and attempt = $2 and state = $3 and ($4::text is null or worker = $4)
-  returning state, attempt, project, priority, submitted_at as "submittedAt"`;
+  returning state, attempt, project, priority, submitted_at as "submittedAt", pg_notify('${CHANNEL}', '')::text as told`;
 
 async function endAttemptRow(client: PoolClient, run: string, attempt: number, ending: string): Promise<void> {
   await client.query(

@@ -42,7 +42,7 @@ const MAX_LISTED = 10_000;
 const PRUNED_AT_ONCE = 1_000;
 const MAX_RESUMED = 100;
 /** A worker claims a run right after it took it, unless the database failed between the two: DBOS forgets what it took without an answer. */
-const NOT_BEGUN_MS = 10_000;
+export const NOT_BEGUN_MS = 10_000;
 
 export const loadDbos = (): Promise<typeof Dbos> =>
   loadOptional('@dbos-inc/dbos-sdk', () => import('@dbos-inc/dbos-sdk'));

@@ -9,6 +9,7 @@ import type { AgentResult } from '#agent';
 import { invalidInput, quoted, SkillError, type Budget } from '#core';
 import type { Run } from './api.ts';
 import { inTransaction, storableJson } from './database.ts';
+import { CHANNEL } from './queue-gate.ts';
 import { RUN_FORMAT, addEntry, removeEntry, type QueuedRun, type RunDatabase, type Submitter } from './queue.ts';
 
 const MAX_REQUEST_CHARACTERS = 100_000;
@@ -105,7 +106,7 @@ export async function submitRun(
     });
     const [row] = rows;
     if (row === undefined) throw invalidInput(`there is no project ${quoted(project)}`, 'a project that exists');
-    const { limit, queued, ...run } = row;
+    const { limit, queued, told: _told, ...run } = row;
     if (!isAdded(run)) {
       // First: a caller who did not hear the answer gets it, also if the queue is full by now.
       const before = idempotencyKey === null ? undefined : await sameKey(client, project, idempotencyKey, request);
@@ -118,11 +119,17 @@ export async function submitRun(
   });
 }
 
-type Submitted = { readonly limit: number; readonly queued: number } & (FleetRun | { readonly id: null });
+type Submitted = { readonly limit: number; readonly queued: number; readonly told: string | null } & (
+  | FleetRun
+  | { readonly id: null }
+);
 
 function isAdded(run: FleetRun | { readonly id: null }): run is FleetRun {
   return run.id !== null;
 }
+
+/** With more places than this no worker is idle, and each looks for the next when one of its runs ends. Notifications lock each other out. */
+const MANY_QUEUED = 100;
 
 /** The check of the quota, the run and its line in the audit, in one round trip. */
 const SUBMIT = `with quota as (
@@ -138,7 +145,8 @@ const SUBMIT = `with quota as (
     select $2, key || '=' || value, submitted_at, id from added, jsonb_each_text($10::jsonb)
   ), noted as (
     insert into skillwright.audit (actor, project, act, target) select $9, $2, 'run-submit', id from added
-  ) select "limit", queued, ${COLUMNS} from quota left join added on true`;
+  ) select "limit", queued, ${COLUMNS}, case when id is not null and queued < ${String(MANY_QUEUED)} then pg_notify('${CHANNEL}', '')::text end as told
+    from quota left join added on true`;
 
 function tooMany(project: string, limit: number): SkillError {
   return new SkillError({

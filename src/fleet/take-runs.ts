@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newRunId } from '#journal';
 import { isPassing, reasonText, untilReached } from './database.ts';
 import { leaveRun } from './hand-over.ts';
+import type { QueueGate } from './queue-gate.ts';
 import { recordAct } from './keys.ts';
 import {
   APPLICATION,
@@ -38,6 +39,7 @@ interface TakingWorker extends WorkerContext {
   readonly id: string;
   readonly slots: number;
   readonly limits: QueueLimits;
+  readonly gate: QueueGate;
   readonly running: Map<string, Job>;
   readonly onNote: (note: string) => void;
 }
@@ -52,7 +54,7 @@ interface Taking {
 
 /** Begins as soon as the database answers. There can be one at a time in a process. */
 export async function takeRuns(worker: TakingWorker): Promise<Taking> {
-  const { url, pool, id, slots, limits } = worker;
+  const { url, gate, id, slots, limits } = worker;
   const { DBOS } = await loadDbos();
   DBOS.setConfig({
     name: APPLICATION,
@@ -61,7 +63,9 @@ export async function takeRuns(worker: TakingWorker): Promise<Taking> {
     applicationVersion: APPLICATION_VERSION,
     logger: SILENT,
     runMigrations: false,
-    systemDatabasePool: pool,
+    systemDatabasePool: gate.pool,
+    // Nothing here waits for events of DBOS, so it needs no connection for them.
+    useListenNotify: false,
   });
   DBOS.registerWorkflow(async (run: string, attempt: number) => takeRun(worker, { run, attempt }), { name: WORKFLOW });
   DBOS.registerWorkflow(async (at: Date, context: unknown) => submitScheduled(worker, toScheduleContext(context), at), {
@@ -87,8 +91,12 @@ export async function takeRuns(worker: TakingWorker): Promise<Taking> {
         limits.perMinute === undefined ? undefined : { limitPerPeriod: limits.perMinute, periodSec: 60 },
     }),
   );
+  gate.hold();
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= DBOS.shutdown());
+  const stop = (): Promise<void> => {
+    gate.open();
+    return (stopped ??= DBOS.shutdown());
+  };
   return {
     stop,
     async close() {
@@ -112,6 +120,8 @@ async function takeRun(worker: TakingWorker, entry: QueuedRun): Promise<void> {
   running.set(entry.run, { claim, stop, done });
   await done;
   running.delete(entry.run);
+  // There may be a place for this slot.
+  worker.gate.wake();
 }
 
 /** However long the database is away: the place in the queue is finished after this, and another one is added only here. */

@@ -90,14 +90,12 @@ interface Due {
 
 /** Sends what is due. Several servers may call this at once: each delivery is taken by one, for as long as a try may take. */
 export async function deliver(pool: Pool, signal: AbortSignal, granted: readonly HostPattern[]): Promise<number> {
-  // The result of the last try was not stored.
-  await pool.query(
-    `update skillwright.deliveries set done_at = now(), problem = coalesce(problem, 'the last try was interrupted')
-     where done_at is null and due_at <= now() and tries >= $1`,
-    [MAX_TRIES],
-  );
   const { rows } = await pool.query<Due>(
-    `update skillwright.deliveries d set tries = tries + 1, due_at = now() + make_interval(secs => least(3600, 15 * 2 ^ d.tries))
+    // The result of the last try was not stored.
+    `with given_up as (
+       update skillwright.deliveries set done_at = now(), problem = coalesce(problem, 'the last try was interrupted')
+       where done_at is null and due_at <= now() and tries >= $1)
+     update skillwright.deliveries d set tries = tries + 1, due_at = now() + make_interval(secs => least(3600, 15 * 2 ^ d.tries))
      where d.id in (
        select id from skillwright.deliveries where done_at is null and due_at <= now() and tries < $1
        order by due_at for update skip locked limit 20)

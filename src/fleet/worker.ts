@@ -11,9 +11,19 @@ import type { Pool } from 'pg';
 
 import { timerMs } from '#platform';
 import { VERSION } from '../version.ts';
-import { openCounters } from './counters.ts';
-import { isUnreachable, reasonText, retry, untilReached, watchDatabase } from './database.ts';
+import { openCounters, type Counters } from './counters.ts';
+import {
+  isUnreachable,
+  reasonText,
+  retry,
+  untilReached,
+  watchDatabase,
+  type DatabaseWatch,
+  type Heart,
+} from './database.ts';
 import { SILENT_SECONDS, returnRun, takeOverRuns } from './hand-over.ts';
+import { beat, type HeldRun, type Pulse } from './heartbeat.ts';
+import { CHANNEL, openQueueGate } from './queue-gate.ts';
 import { RUN_FORMAT, type RunDatabase } from './queue.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
 import { takeRuns, type Job, type QueueLimits } from './take-runs.ts';
@@ -37,22 +47,27 @@ export interface Worker {
   readonly failed: Promise<string>;
 }
 
+/** After it was woken, a worker asks as often as one with runs. */
+const AWAKE_MS = 2_000;
+/** A pass of the reconciler while no run is open. */
+const IDLE_PASS_SECONDS = 60;
+const RENEW_SAMPLES_MS = 3_600_000;
 const MAX_BACK_MS = 2_000;
 /** DBOS repeats a failed statement after pauses that grow to a minute. A new process is faster than that after a long outage. */
 const STUCK_MS = 20_000;
-const BEAT = `with seen as (update skillwright.workers set seen_at = now() where id = $1)
-  insert into skillwright.counters (worker, samples) values ($1, $2)
-  on conflict (worker) do update set at = now(), samples = excluded.samples`;
 const LIMITS: QueueLimits = { perProject: 20, pollMs: 50 };
 
 export async function startWorker(options: StartOptions): Promise<Worker> {
   const { pool, url, slots = 4, onNote = () => undefined } = options;
   let state: 'starting' | 'taking' | 'draining' = 'starting';
   let lastHeard = performance.now();
+  /** Since when every heartbeat was answered. */
+  let heardSince = Number.NEGATIVE_INFINITY;
   let failure: string | undefined;
   const pauseReason = (): string | undefined => {
     if (state !== 'taking') return state;
-    return performance.now() - lastHeard > SILENT_SECONDS * 1_000 ? 'the database does not answer' : undefined;
+    const isUnheard = heardSince === Number.POSITIVE_INFINITY && performance.now() - lastHeard > SILENT_SECONDS * 1_000;
+    return isUnheard ? 'the database does not answer' : undefined;
   };
   const closeHealth = await serveHealth(options.healthPort, { failure: () => failure, pause: pauseReason });
   const id = `${hostname()}-${String(process.pid)}-${randomBytes(4).toString('hex')}`;
@@ -65,17 +80,28 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   );
   await untilReached(() => removeLeftovers(pool, path.join(options.directory, 'runs')));
   const running = new Map<string, Job>();
+  const gate = openQueueGate(pool);
   const counters = openCounters();
-  /** Since when every heartbeat was answered. */
-  let heardSince = Number.NEGATIVE_INFINITY;
   let lastPass = performance.now();
   let fail: (reason: string) => void = () => undefined;
   const failed = new Promise<string>((resolve) => {
     fail = (reason) => resolve((failure ??= reason));
   });
-  const beat = async (heart: Pool): Promise<void> => {
+  let pulse: Pulse | undefined;
+  let wokenAt = performance.now();
+  const isIdle = (): boolean => running.size === 0 && performance.now() - wokenAt > AWAKE_MS;
+  const wake = (): void => {
+    wokenAt = performance.now();
+    gate.wake();
+  };
+  const samples = openSamples(counters);
+  const compare = openComparison(options, id, running);
+  const beatOnce = async (heart: Heart): Promise<void> => {
     try {
-      await heart.query(BEAT, [id, JSON.stringify(counters.samples())]);
+      const fresh = samples.fresh();
+      pulse = await beat(heart, id, fresh);
+      samples.stored(fresh);
+      if (pulse.hasPlace && running.size < slots) wake();
       lastHeard = performance.now();
       if (heardSince === Number.POSITIVE_INFINITY) heardSince = lastHeard;
     } catch (error) {
@@ -93,16 +119,19 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
     clock -= back;
     // The queue waits for a time of the clock, which is far away now.
     if (back > MAX_BACK_MS) fail(`the clock of this machine went back by ${String(Math.round(back / 1_000))} s`);
-    if (state === 'starting') return;
+    // The heartbeat has asked what there is to do; without any of it, only whether the pool answers is left to ask.
+    const now = pulse;
+    pulse = undefined;
+    if (state === 'starting' || now === undefined) return void (await pool.query('select 1').catch(() => undefined));
     try {
-      await compare(options, id, running);
+      await compare(now.runs);
       // After an outage the other workers get the time to be heard again: what they have done meanwhile is in their memory only.
       if (performance.now() - heardSince <= SILENT_SECONDS * 1_000) return;
-      const repairs = [...(await takeOverRuns(options, id))];
-      if (performance.now() - lastPass > PASS_SECONDS * 1_000) {
+      const repairs = now.hasLost || now.places > running.size ? [...(await takeOverRuns(options, id))] : [];
+      if (performance.now() - lastPass > (now.hasOpen || now.hasLost ? PASS_SECONDS : IDLE_PASS_SECONDS) * 1_000) {
         lastPass = performance.now();
         repairs.push(...(await reconcile(options, id)));
-      }
+      } else if (repairs.length === 0) await pool.query('select 1');
       for (const { run, because } of repairs) onNote(`run ${run}: ${because}`);
     } catch (error) {
       onNote(`runs of silent workers: ${reasonText(error)}`);
@@ -113,9 +142,27 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
     if (silentMs > STUCK_MS) fail('its other connections to the database do not answer');
     else onNote('connections to the database do not answer although a new one does; they are replaced');
   };
-  const watch = await retry(() => watchDatabase(url, pool, { beat, use: care, onSilent }), isUnreachable);
+  let watch: DatabaseWatch | undefined = undefined;
+  const heard = (): void => {
+    const wasIdle = isIdle();
+    wake();
+    // Others must hear of this worker before it has a run.
+    if (wasIdle) watch?.kick();
+  };
+  const watching = { beat: beatOnce, use: care, isIdle, onSilent, listen: { channel: CHANNEL, heard } };
+  watch = await retry(() => watchDatabase(url, pool, watching), isUnreachable);
   const limits = { ...LIMITS, ...options.limits };
-  const taking = await takeRuns({ ...options, id, slots, limits, running, counters, runtimes: new Map(), onNote });
+  const taking = await takeRuns({
+    ...options,
+    id,
+    slots,
+    limits,
+    gate,
+    running,
+    counters,
+    runtimes: new Map(),
+    onNote,
+  });
   state = 'taking';
   return {
     id,
@@ -129,7 +176,7 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
       for (const { stop } of running.values()) stop.abort(new Error('it was drained'));
       await Promise.allSettled([...running.values()].map(({ done }) => done));
       await stopped;
-      await watch.close();
+      await watch?.close();
       await taking.close();
       closeHealth();
       await untilReached(() => pool.query('delete from skillwright.workers where id = $1', [id]));
@@ -150,19 +197,37 @@ async function removeLeftovers(pool: Pool, directory: string): Promise<void> {
     if (!alive.has(name)) rmSync(path.join(directory, name), { recursive: true, force: true });
 }
 
+/** Counts change with each run, and a worker without one has nothing to say. */
+function openSamples(counters: Counters): { fresh(): string | undefined; stored(samples: string | undefined): void } {
+  let last = '';
+  let at = performance.now();
+  return {
+    fresh() {
+      const samples = JSON.stringify(counters.samples());
+      // Samples of a day ago are of a worker that has ended.
+      return samples === last && performance.now() - at < RENEW_SAMPLES_MS ? undefined : samples;
+    },
+    stored(samples) {
+      if (samples === undefined) return;
+      last = samples;
+      at = performance.now();
+    },
+  };
+}
+
 /**
- * Compares the runs that this worker has with those that it has according to the database. Stops the cancelled ones. A run that it does not
- * have, because the end of an attempt could not be stored, goes back to the queue.
+ * Compares the runs that this worker has with those that it has according to its heartbeat. Stops the cancelled ones. A run that it does not
+ * have, because the end of an attempt could not be stored, goes back to the queue: when two heartbeats in a row say so, since a run may end
+ * while one is answered.
  */
-async function compare(database: RunDatabase, worker: string, running: ReadonlyMap<string, Job>): Promise<void> {
-  const { rows } = await database.pool.query<{ run: string; attempt: number; isCancelled: boolean }>(
-    `select id as run, attempt, is_cancelled as "isCancelled" from skillwright.runs where worker = $1 and state = 'running'`,
-    [worker],
-  );
-  for (const { run, attempt, isCancelled } of rows) {
-    const job = running.get(run);
-    if (job === undefined)
+function openComparison(database: RunDatabase, worker: string, running: ReadonlyMap<string, Job>) {
+  let suspects: ReadonlySet<string> = new Set();
+  return async (held: readonly HeldRun[]): Promise<void> => {
+    const before = suspects;
+    for (const { run, isCancelled } of held) if (isCancelled) running.get(run)?.stop.abort(CANCELLED);
+    const missing = held.filter(({ run }) => !running.has(run));
+    suspects = new Set(missing.map(({ run, attempt }) => `${run}/${String(attempt)}`));
+    for (const { run, attempt } of missing.filter((one) => before.has(`${one.run}/${String(one.attempt)}`)))
       await returnRun(database, { run, attempt, worker }, `its worker ${worker} could not store how the attempt ended`);
-    else if (isCancelled) job.stop.abort(CANCELLED);
-  }
+  };
 }
