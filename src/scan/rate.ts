@@ -49,7 +49,7 @@ const DELIVERS: ReadonlySet<string> = new Set([
 const DATA = /(?<!(?:^|\/)(?:package|composer|deno))\.(?:jsonl?|csv|tsv|ya?ml|xml|log|yara?|rules|sigma)$/i;
 /** A list of what is forbidden, or an expression that searches for it. */
 const PATTERN_LIST =
-  /(?:block|deny|denied|forbid|danger|disallow|banned|blacklist|suspicious|malicious)\w{0,24}["'\]]{0,2} ?[:=]|\\[sbdw](?:[+*)\]|]|\{\d)|\(\?[:=!]|\$\w{1,40} ?= ?["'{][^\n]{1,200}["'}/] (?:ascii|nocase|wide|fullword)\b/i;
+  /(?<!script)(?:block|deny|denied|forbid|danger|disallow|banned|blacklist|suspicious|malicious)\w{0,24}["'\]]{0,2} ?[:=]|\\[sbdw](?:[+*)\]|]|\{\d)|\(\?[:=!]|\$\w{1,40} ?= ?["'{][^\n]{1,200}["'}/] (?:ascii|nocase|wide|fullword)\b/i;
 const SENDS = /\b(?:curl|wget|post|send|upload|fetch|requests?|forward|transmit|report|webhook(?:_| )?url|submit)\b/i;
 const HOST =
   /(?:https?|wss?):\/\/([^\s/'"`:?#)]{1,253})|\/dev\/(?:tcp|udp)\/([^\s/]{1,253})|\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b/gi;

@@ -71,7 +71,7 @@ const SOURCES: readonly Subject[] = [
   },
   {
     says: 'wallets',
-    find: /\bwallet\.dat\b|\.electrum\b|\.bitcoin[/\\"']|\.ethereum[/\\"']|\bkeystore\/utc|solana\/id\.json|exodus\.wallet|\bexodus["'/\\]|nkbihfbeogaeaoehlefnkodbefgpgknn|atomic[/\\]local storage|\.monero\b|ledger live/g,
+    find: /\bwallet\.dat\b|\.electrum\b|\.bitcoin[/\\"']|\.ethereum[/\\"']|\bkeystore\/utc|solana\/id\.json|\.config["'`/\\, ]{1,6}solana\b|exodus\.wallet|\bexodus["'/\\]|nkbihfbeogaeaoehlefnkodbefgpgknn|atomic[/\\]local storage|\.monero\b|ledger live/g,
     named: /wallet|bitcoin|ethereum|solana|crypto|monero|seed phrase/,
   },
   {

@@ -47,6 +47,11 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
   ...patterns('any', 'download-and-run', [
     {
       severity: 'critical',
+      find: /\b(?:eval|assert)\( ?(?:\w{1,20}\( ?){0,2}file_get_contents\( ?\\?["']https?:/g,
+      says: 'executes downloaded code',
+    },
+    {
+      severity: 'critical',
       find: /\b(?:curl|wget|fetch)\b[^\n]{0,120}(?:http:\/\/|\/\/\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|\/\/(?:bit\.ly|tinyurl\.com|t\.co|is\.gd|cutt\.ly|rebrand\.ly|pastebin\.com|paste\.ee|hastebin\.com|rentry\.co|glot\.io|transfer\.sh|0x0\.st|termbin\.com|ix\.io|ghostbin\.com|webhook\.site)\b)/g,
       also: /\| ?(?:sudo )?(?:env )?(?:ba|z|da|k)?sh\b|\| ?(?:sudo )?(?:python3?|node|perl|ruby|php)\b(?! -(?:m json|[ce]\b))/,
       unless: /\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)\b|\| ?python3? -m json/,

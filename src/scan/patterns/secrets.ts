@@ -84,6 +84,10 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
       says: 'sends the variables of a project',
     },
     {
+      find: /\bgh (?:gist create|release upload|issue create|pr comment)\b[^\n|;&]{0,160}[ /@](?:\.env(?:\.local|\.production)?(?![\w.])|gh\/hosts\.yml|\.ssh\/(?![\w.-]{1,40}\.pub)|\.aws\/credentials|\.netrc\b|\.npmrc\b)/g,
+      says: 'publishes credentials',
+    },
+    {
       find: /\b(?:curl|wget|nc|invoke-\w{3,12})\b[^\n]{0,300}\btojson\( ?secrets ?\)|\btojson\( ?secrets ?\)[^\n]{0,200}\| ?(?:curl|wget|nc)\b/g,
       says: 'sends all secrets of a workflow',
     },
