@@ -41,12 +41,12 @@ function keptFile(folder: string, file: string): string {
   return path.join(folder, `${path.basename(file, '.js')}-${process.version}-${place}.bin`);
 }
 
-/** Other installations are gone or write theirs again. */
+/** Other installations are gone or write theirs again; a process that was killed leaves what it had written. */
 function removeOld(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
       const file = path.join(folder, name);
-      if (name.endsWith('.bin') && Date.now() - statSync(file).mtimeMs > OLD_MS) unlinkSync(file);
+      if (/\.bin(?:\.\d+)?$/u.test(name) && Date.now() - statSync(file).mtimeMs > OLD_MS) unlinkSync(file);
     }
   } catch {
     // Another process removes them, too.

@@ -8,6 +8,7 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -43,6 +44,7 @@ function keptFiles(): readonly string[] {
 }
 
 const packName = (file: string): string => path.basename(file).split('-')[0] ?? '';
+const LONG_AGO = 1_700_000_000;
 const LIST = ['list', '--source', 'builtin'];
 
 describe('the compiled code of the command', () => {
@@ -96,6 +98,27 @@ describe('the compiled code of the command', () => {
     expect(sw('run', 'say done', '--model', 'scripted:model.json', '--executor', 'none')).toBe('Done.\n');
     expect(keptFiles().map(packName)).toEqual(['read', 'run', 'start']);
     expect(sw('run', 'say done', '--model', 'scripted:model.json', '--executor', 'none')).toBe('Done.\n');
+  });
+
+  test('is removed where no installation wrote it for long', () => {
+    const folder = path.join(cache, 'code');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const name of ['start-v18.0.0-1.bin', 'start-v18.0.0-1.bin.77', 'other'])
+      for (const [place, time] of [
+        ['old', LONG_AGO],
+        ['new', Date.now() / 1000],
+      ] as const) {
+        writeFileSync(path.join(folder, `${place}-${name}`), '');
+        utimesSync(path.join(folder, `${place}-${name}`), time, time);
+      }
+    sw(...LIST);
+    const left = readdirSync(folder).filter((name) => /^(?:old|new)-/.test(name));
+    expect(left.toSorted()).toEqual([
+      'new-other',
+      'new-start-v18.0.0-1.bin',
+      'new-start-v18.0.0-1.bin.77',
+      'old-other',
+    ]);
   });
 
   test('is not kept after a command that failed', () => {
