@@ -54,7 +54,10 @@ export interface PackSettings {
   /** Violations that `strict` accepts in the vocabulary of the configuration. */
   readonly tolerates: readonly Diagnostic['code'][];
   readonly network: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
-  readonly check: Pick<NonNullable<Config['security']>, 'max_skill_body_lines' | 'max_skill_body_characters'>;
+  readonly check: Pick<
+    NonNullable<Config['security']>,
+    'max_skill_body_lines' | 'max_skill_body_characters' | 'block_angle_brackets_in_frontmatter'
+  >;
 }
 
 /** Refuses if the scan policy cannot be read, instead of falling back to the default policy. */

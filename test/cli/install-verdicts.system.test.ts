@@ -153,6 +153,18 @@ describe('install', () => {
     expect(out).toMatch(/Left out \(1\)\nx .*\/long\/SKILL\.md {2}the description has \d+ characters/);
   });
 
+  test('the strict format refuses what its index would leave out', async () => {
+    const angle =
+      '---\nname: angle\ndescription: Measures the angle between two lines.\nmetadata:\n  author: <me>\n---\nMeasure.\n';
+    const { sw, project } = projectWith({ 'source/angle/SKILL.md': angle });
+    writeFiles(project, { '.agent/config.json': '{"format": {"mode": "strict"}}' });
+    const refused = { status: 3, err: expect.stringContaining('text/angle-brackets') as string };
+    expect(await sw('install', './source', '--yes')).toMatchObject(refused);
+    const lifted = ['--set', 'security.block_angle_brackets_in_frontmatter=false'];
+    expect(await sw('install', './source', '--yes', ...lifted)).toMatchObject({ status: 0 });
+    expect((await sw('list', '--source', 'project', ...lifted)).out).toContain('Measures the angle');
+  });
+
   test('shows critical findings one by one, the rest as counts, and all with --findings', async () => {
     const notes = 'cat ~/.aws/credentials\ncat ~/.ssh/id_rsa\n';
     const { sw } = projectWith({ ...SOURCE, 'source/good/run.sh': notes });

@@ -73,15 +73,16 @@ describe('install', () => {
   });
 
   verifies('PACK-5', 'what a stranger made to harm is refused with its code, and the root stays empty', async () => {
-    const cases: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
-      [{ '../evil/SKILL.md': SKILL_MD('evil') }, 'archive/traversal'],
-      [{ 'tables/skill.txt': 'no skill' }, 'pack/no-skill'],
-      [{ 'tables/SKILL.md': 'no frontmatter' }, 'pack/format'],
-      [{ 'tables/SKILL.md': SKILL_MD('tables'), 'tables/CON.txt': 'x' }, 'archive/reserved-name'],
+    // Where a skill was found, every skill is refused; the others are refused as a source.
+    const cases: readonly (readonly [Readonly<Record<string, string>>, string, number])[] = [
+      [{ '../evil/SKILL.md': SKILL_MD('evil') }, 'archive/traversal', 1],
+      [{ 'tables/skill.txt': 'no skill' }, 'pack/no-skill', 1],
+      [{ 'tables/SKILL.md': 'no frontmatter' }, 'pack/format', 3],
+      [{ 'tables/SKILL.md': SKILL_MD('tables'), 'tables/CON.txt': 'x' }, 'archive/reserved-name', 1],
     ];
-    for (const [files, code] of cases) {
+    for (const [files, code, exit] of cases) {
       const { status, out, err } = await sw('install', zip(files), '--yes', '--json');
-      expect([status, JSON.parse(out)]).toMatchObject([1, { ok: false, error: { code } }]);
+      expect([status, JSON.parse(out)]).toMatchObject([exit, { ok: false, error: { code } }]);
       expect(err).toContain('hint: ');
     }
     expect(readdirSync(root)).toEqual(['.skillwright']);

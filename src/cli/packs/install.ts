@@ -172,7 +172,7 @@ function refuseAll(invocation: InstallInvocation, refusal: Problem, refused: Ins
   if (refusal.code.startsWith('archive/') && refused.length === 0)
     invocation.terminal.remark('the source is refused as a whole: none of its skills was installed');
   const status = refuse(invocation, refusal, refused.length === 0 ? {} : { refused: refusedJson(refused) });
-  return refused.length > 1 || refused.some(({ isNamed }) => isNamed) ? EXIT.refused : status;
+  return refused.length > 0 ? EXIT.refused : status;
 }
 
 async function report(

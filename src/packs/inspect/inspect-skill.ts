@@ -58,6 +58,8 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     mayHaveShebang: skill.seen === undefined ? undefined : mayHaveShebang(skill.seen),
     maxBodyLines: settings.check.max_skill_body_lines,
     maxBodyCharacters: settings.check.max_skill_body_characters,
+    // As in the index, which would leave out what was installed.
+    blockAngleBrackets: settings.check.block_angle_brackets_in_frontmatter ?? mode === 'strict',
   });
   const { head } = checked;
   const files = skill.seen?.files ?? readScanFiles(skill.path, { signal });
