@@ -8,7 +8,7 @@ import { applyPlan } from './install/apply-plan.ts';
 import { chooseSkills } from './install/choose-skills.ts';
 import type { InstallOptions, InstallPlan, Installed } from './install/options.ts';
 import { planInstall } from './install/plan-install.ts';
-import { stageNamed } from './install/stage-named.ts';
+import { noSkillInPlugin, stageNamed } from './install/stage-named.ts';
 import type { LockFile } from './lock/lock-file.ts';
 import { pluginSettings } from './pack-settings.ts';
 import { isRefusal, type PackRefusal } from './problems.ts';
@@ -27,6 +27,8 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
   const install = async (root: OpenRoot): Promise<Installed | WholePlugin> => {
     const { staged, source, names } = await stageNamed(typed, root, options);
     if (isWholePlugin(staged, names, options)) return { type: 'plugin', source: sourceText(source) };
+    if (staged.isPlugin === true && staged.skills.length + staged.unusable.length === 0)
+      throw noSkillInPlugin(options.source);
     const asked = { ...options, skills: names };
     const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
     const backgroundSync = dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));

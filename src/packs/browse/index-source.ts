@@ -13,6 +13,7 @@ import { resolveTypedPath } from '../sources/folder.ts';
 import { skillHead, startOfFile, SKILL_FILE_NAME } from '../sources/skill-folders.ts';
 import { sourceText } from '../sources/source-text.ts';
 import type { PackSource, StageProgress } from '../sources/source.ts';
+import { noSkill } from '../sources/top-files.ts';
 import {
   MAX_AVAILABLE,
   availableSkill,
@@ -107,6 +108,8 @@ async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Lis
   const known = new Set(skills.map(({ name }) => name));
   for (const { name, description } of staged.marketplaces?.lists.flatMap(({ plugins }) => plugins) ?? [])
     if (!known.has(name) && isValidName(name)) skills.push({ name, description });
+  if (staged.isPlugin === true && skills.length + leftOut.length === 0)
+    throw noSkill(sourceText(source), staged.leftOut);
   return { skills, leftOut, revision: staged.resolved.revision };
 }
 

@@ -25,7 +25,8 @@ export async function stageNamed(typed: PackSource, root: OpenRoot, options: Ins
   const isMarketplace = typed.type === 'folder' || typed.type === 'git';
   const listed = lists.flatMap(({ plugins, renames }) => [...plugins.map((plugin) => plugin.name), ...renames.keys()]);
   if (name === undefined || !isMarketplace || !listed.includes(name)) {
-    if (found.length === 0) throw onlyPlugins(options.source, listed);
+    if (found.length === 0 && (staged.isPlugin !== true || name !== undefined))
+      throw staged.isPlugin === true ? noSkillInPlugin(options.source) : onlyPlugins(options.source, listed);
     if (name !== undefined && lists.length === 0) accepted(problem);
     if (name !== undefined && listed.length > 0)
       throw refused(
@@ -46,6 +47,13 @@ function shortList(names: readonly string[]): string {
   const more = names.length > MAX_NAMED ? ` and ${String(names.length - MAX_NAMED)} more` : '';
   const listed = names.slice(0, MAX_NAMED).map((name) => quoted(name, 64));
   return `${listed.join(', ')}${more}`;
+}
+
+/** Of an Agent Plugin that has no skills but, for example, MCP servers. */
+export function noSkillInPlugin(typed: string): SkillError {
+  return refused('pack/no-skill', `the Agent Plugin ${quoted(typed, 200)} has no skills`, {
+    hint: 'install it whole: skillwright install SOURCE, without skills, --agent, --copy and --to',
+  });
 }
 
 function onlyPlugins(typed: string, names: readonly string[]): SkillError {

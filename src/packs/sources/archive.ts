@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parentFolder, problemError, quoted } from '#core';
 import { OPEN_FLAGS, isDirectory, isPresent, writeAll } from '#platform';
 import { isRefusal, refused, type PackRefusal } from '../problems.ts';
-import { choosePluginSkills, openFolderFiles } from './plugin-skills.ts';
+import { choosePluginSkills, maySkipSkills, openFolderFiles } from './plugin-skills.ts';
 import {
   SKILL_FILE_NAME,
   findSkillFolder,
@@ -81,7 +81,7 @@ export async function unpack(packed: ArchiveHere, context: StageContext): Promis
   ];
   const meant = found.folders.filter((each) => isMeant(each) && !damage.refusals.has(each));
   const damaged = [...damage.refusals].filter(([each]) => isMeant(each));
-  if (meant.length + damaged.length === 0) throw noSkill(shown, leftOut);
+  if (meant.length + damaged.length === 0 && !maySkipSkills(found, context)) throw noSkill(shown, leftOut);
   const skills = wholePlugin
     ? meant.map((each) => ({
         folder: each,

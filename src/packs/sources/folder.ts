@@ -15,7 +15,7 @@ import {
 } from './skill-folders.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
 import { asRefusal, packRefusal, refused, treeRefusal, type PackRefusal } from '../problems.ts';
-import { choosePluginSkills, hasPlugins, openFolderFiles } from './plugin-skills.ts';
+import { choosePluginSkills, maySkipSkills, openFolderFiles } from './plugin-skills.ts';
 import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { StagedSkill } from './staged-skill.ts';
 import { copyManifest, noSkill } from './top-files.ts';
@@ -43,7 +43,7 @@ export async function stageFolder(
   const at = openFolderFiles(root);
   const chosen = await choosePluginSkills(findSkills(root), context, at);
   const { folders, leftOut: notSearched, marketplaces, isPlugin } = chosen;
-  if (folders.length === 0 && !hasPlugins(marketplaces)) throw noSkill(source.path, notSearched);
+  if (folders.length === 0 && !maySkipSkills(chosen, context)) throw noSkill(source.path, notSearched);
   const leftOut = [...notSearched];
   let count = 0;
   /** Bytes that may still be kept for the inspection. */

@@ -15,7 +15,7 @@ import { asRefusal, packRefusal, refused, type PackRefusal } from '../problems.t
 import { isRef, sourceText } from './source-text.ts';
 import type { PackSource, SourceContents, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { fetchFiles, gitFailed, runGit, type ScratchRepository, type TreeFile } from './git-repository.ts';
-import { choosePluginSkills, hasPlugins } from './plugin-skills.ts';
+import { choosePluginSkills, maySkipSkills } from './plugin-skills.ts';
 import { StagedSkill } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 import type { ArchiveLimits } from '../archive-limits.ts';
@@ -37,7 +37,8 @@ export async function stageGit(
   const found = { folders: listed.folders, leftOut: listed.leftOut.map(leftOutLine) };
   const { marketplaces, isPlugin, folders, ...chosen } = await choosePluginSkills(found, context, at);
   const leftOut = [...chosen.leftOut];
-  if (folders.length === 0 && !hasPlugins(marketplaces)) throw noSkill(sourceText(source), leftOut);
+  if (folders.length === 0 && !maySkipSkills({ marketplaces, isPlugin }, context))
+    throw noSkill(sourceText(source), leftOut);
   const written = await writeSkills(
     own,
     { files, folders, leftOut },

@@ -99,8 +99,12 @@ function skillsOfAgentPlugin(
   return { folders: own, leftOut: [...leftOut, ...others] };
 }
 
-export function hasPlugins(marketplaces: StagedSource['marketplaces']): boolean {
-  return marketplaces?.lists.some(({ plugins }) => plugins.length > 0) === true;
+/** Whether a source can be used without a skill: it lists plugins, or it is a plugin, perhaps only with MCP servers. */
+export function maySkipSkills(
+  { marketplaces, isPlugin = false }: Pick<StagedSource, 'marketplaces' | 'isPlugin'>,
+  { withPlugins = false }: Pick<StageContext, 'withPlugins'>,
+): boolean {
+  return (withPlugins && isPlugin) || marketplaces?.lists.some(({ plugins }) => plugins.length > 0) === true;
 }
 
 /**

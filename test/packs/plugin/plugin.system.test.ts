@@ -17,6 +17,7 @@ import { packSettings } from '../../../src/packs/pack-settings.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { findOutdated } from '../../../src/packs/update/outdated.ts';
 import { updateSkills } from '../../../src/packs/update/update.ts';
+import { indexSource } from '../../../src/packs/browse/index-source.ts';
 import { verifyRoot } from '../../../src/packs/verify-root.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -115,6 +116,33 @@ describe.each(sources)('an Agent Plugin in %s', (_, put) => {
     ]);
     expect(await world.install(source, { skills: ['vendor'] })).toMatchObject({ code: 'pack/unknown-skill' });
     expect(await listed(world)).toEqual([['sort', '.agents/skills/sort']]);
+  });
+});
+
+describe.each(sources)('an Agent Plugin without skills in %s', (_, put) => {
+  const { 'plugin.json': plugin, 'mcp.json': servers, 'bin/index': program } = desk();
+  const tree = { 'plugin.json': plugin, 'mcp.json': servers, 'bin/index': program } as Tree;
+
+  verifies('PLUG-2', 'is installed whole for its MCP servers, and has nothing for those who want skills', async () => {
+    const world = packWorld();
+    const source = await put(tree);
+    const done = await world.install(source);
+    expect(isRefusal(done) ? done.message : done.plan.skills.map(({ skill }) => skill.notes)).toEqual([
+      [
+        'the plugin "acme.desk" gets the folder "acme-desk"',
+        'plugin without skills',
+        'MCP servers, unused until you trust the plugin: "index"',
+      ],
+    ]);
+    expect(await verifyRoot(pluginsOf(world))).toMatchObject({ isIntact: true, skills: [{ name: 'acme-desk' }] });
+    const settings = { ...world.settings, pluginRoot: undefined };
+    const refused = [await world.install(source, { skills: ['sort'] }), await world.install(source, { settings })];
+    expect(refused.map((one) => isRefusal(one) && `${one.code} ${one.message}`)).toEqual(
+      refused.map(() => `pack/no-skill the Agent Plugin ${JSON.stringify(source)} has no skills`),
+    );
+    expect(await indexSource(source, { settings: world.settings, name: 'desk' })).toMatchObject({
+      code: 'pack/no-skill',
+    });
   });
 });
 
