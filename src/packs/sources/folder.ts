@@ -67,7 +67,8 @@ export async function stageFolder(
         if (entry.path.endsWith(`/${SKILL_FILE_NAME}`) && context.wholePlugin !== true)
           leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
         copyFile(entry, skill, limits);
-      } else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
+      } else if (context.wholePlugin === true) skill.link(entry.path, entry.target);
+      else throw refused('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path));
       count += 1;
       if (count % SLICE === 0) await pause(signal);
     }

@@ -18,7 +18,6 @@ import { fetchFiles, gitFailed, runGit, type ScratchRepository, type TreeFile } 
 import { choosePluginSkills, maySkipSkills } from './plugin-skills.ts';
 import { StagedSkill } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
-import type { ArchiveLimits } from '../archive-limits.ts';
 
 export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,
@@ -53,6 +52,9 @@ interface ChosenFile extends TreeFile {
   readonly inside: string;
 }
 
+/** The longest path of most systems. */
+const MAX_TARGET_BYTES = 4096;
+
 interface Choice {
   readonly files: readonly TreeFile[];
   readonly folders: readonly string[];
@@ -65,7 +67,7 @@ interface Choice {
  */
 function choose(
   { files, folders, leftOut }: Choice,
-  { maxFileBytes, maxBytes }: ArchiveLimits,
+  { limits: { maxFileBytes, maxBytes }, wholePlugin = false }: StageContext,
   refuseSkill: (folder: string, refusal: PackRefusal) => void,
 ): readonly ChosenFile[] {
   const isSkill = new Set(folders);
@@ -80,7 +82,9 @@ function choose(
       hidden.add(leftOutLine({ path: path.posix.join(folder, at), ...rest }));
       return [];
     }
-    if (file.kind === 'file' && file.bytes <= maxFileBytes) return [{ ...file, folder, inside }];
+    // The content of a link is its target.
+    const isTaken = file.kind === 'file' || (wholePlugin && file.bytes <= MAX_TARGET_BYTES);
+    if (isTaken && file.bytes <= maxFileBytes) return [{ ...file, folder, inside }];
     const [code, what] =
       file.kind === 'link'
         ? (['archive/link', 'is a link'] as const)
@@ -106,14 +110,16 @@ async function writeSkills(
   const refuseSkill = (folder: string, refusal: PackRefusal): void => {
     if (!refusals.has(folder)) refusals.set(folder, refusal);
   };
-  const all = choose(choice, limits, refuseSkill);
+  const all = choose(choice, own.context, refuseSkill);
   const chosen = all.filter(({ folder, inside }) => !refusals.has(folder) || inside === SKILL_FILE_NAME);
   const staged = new Map<string, StagedSkill>();
   for (const folder of choice.folders)
     staged.set(folder, new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, wholePlugin }));
   const reader = openBlobReader(chosen, (file, bytes, done) => {
     try {
-      staged.get(file.folder)?.wholeFile(file.inside, file.isExecutable, bytes);
+      const skill = staged.get(file.folder);
+      if (file.kind === 'link') skill?.link(file.inside, bytes.toString('utf8'));
+      else skill?.wholeFile(file.inside, file.isExecutable, bytes);
     } catch (error) {
       refuseSkill(file.folder, asRefusal(error));
     }

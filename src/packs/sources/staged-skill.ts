@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fchmodSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { hash as hashAtOnce } from 'node:crypto';
 import path from 'node:path';
 
@@ -17,6 +17,8 @@ import { toScanFile } from '../inspect/scan-files.ts';
 const NOTHING = new Uint8Array();
 const FILE_MODE = 0o644;
 const PROGRAM_MODE = 0o755;
+/** Links followed to resolve one link. */
+const MAX_LINKS = 40;
 
 export interface StagedSkillOptions {
   /** Relative to the source; empty if the source itself is the skill. */
@@ -47,6 +49,8 @@ export class StagedSkill {
   readonly #entries: Parameters<typeof digestOfEntries>[0][number][] = [];
   readonly #files: [path: string, file: LockedFile][] = [];
   readonly #folders = new Set<string>();
+  /** What each link of a plugin says, by its path. */
+  readonly #links = new Map<string, string>();
   #bytes = 0;
   /** Size of the texts in `#seen`. Binary contents are not kept. */
   #kept = 0;
@@ -110,6 +114,11 @@ export class StagedSkill {
     });
   }
 
+  /** Keeps a link until all files are written: `finish` puts a copy of its target in its place. */
+  link(at: string, target: string): void {
+    this.#links.set(at.normalize('NFC'), target.normalize('NFC'));
+  }
+
   /** The name in SKILL.md as far as it was written, or the name of the folder. */
   async name(): Promise<string> {
     const { folder, fallbackName, wholePlugin = false } = this.#options;
@@ -124,6 +133,7 @@ export class StagedSkill {
   async finish(): Promise<SourceSkill> {
     const { folder, path: place } = this.#options;
     const isPlugin = this.#options.wholePlugin === true;
+    this.#copyTargets();
     if (!isPlugin && !this.#files.some(([at]) => at === SKILL_FILE_NAME))
       throw refused('pack/no-skill', `${quoted(folder)} has no file with the exact name ${SKILL_FILE_NAME}`);
     const seen = isPlugin ? undefined : this.#seenSkill();
@@ -168,6 +178,33 @@ export class StagedSkill {
     if (this.#seen === undefined) return undefined;
     const files = this.#seen.toSorted((a, b) => compareText(a.path, b.path));
     return { files, skillText: this.#skillText };
+  }
+
+  /** Copies only files that were written here, so that no link reads or reaches anything outside. */
+  #copyTargets(): void {
+    // A new file cannot be appended to the fingerprint in the order of the walk.
+    if (this.#links.size > 0) this.#looks = undefined;
+    const files = [...this.#files];
+    for (const from of this.#links.keys()) {
+      const target = this.#findTarget(from);
+      const copied = files.filter(([at]) => at === target || at.startsWith(`${target}/`));
+      if (target === undefined || copied.length === 0 || from.startsWith(`${target}/`))
+        throw refused('archive/link', `${quoted(from)} is a link to nothing beside it in the plugin`, from);
+      for (const [at, { executable = false }] of copied)
+        this.wholeFile(from + at.slice(target.length), executable, readFileSync(`${this.#options.path}/${at}`));
+    }
+  }
+
+  /** Undefined if it is outside. */
+  #findTarget(from: string): string | undefined {
+    let at = from;
+    for (let followed = 0; followed < MAX_LINKS; followed += 1) {
+      const target = this.#links.get(at);
+      if (target === undefined) return at;
+      at = path.posix.join(path.posix.dirname(at), target).replace(/\/$/, '');
+      if (path.posix.isAbsolute(target) || /^\.\.?(?:\/|$)/.test(at)) return undefined;
+    }
+    return undefined;
   }
 
   /** The normalized name. */

@@ -146,6 +146,50 @@ describe.each(sources)('an Agent Plugin without skills in %s', (_, put) => {
   });
 });
 
+const linked = (more: Tree = {}): Tree => ({
+  ...desk(),
+  'AGENTS.md': 'Sort before you file.',
+  'CLAUDE.md': { link: 'AGENTS.md' },
+  'bin/again': { link: '../bin/index' },
+  'skills/sort/notes': { link: '../../skills/file' },
+  'skills/sort/twice.md': { link: '../../CLAUDE.md' },
+  ...more,
+});
+
+describe.each(sources.slice(0, 2))('the links of an Agent Plugin in %s', (_, put) => {
+  verifies('PLUG-2', 'become copies of the files that they lead to', async () => {
+    const world = packWorld();
+    const done = await world.install(await put(linked()));
+    expect(isRefusal(done) ? done.message : done.isDone).toBe(true);
+    const files = harvest(path.join(pluginsOf(world), 'acme-desk'));
+    expect({
+      again: files['bin/again'],
+      claude: files['CLAUDE.md'],
+      notes: files['skills/sort/notes/SKILL.md'],
+      twice: files['skills/sort/twice.md'],
+    }).toEqual({
+      again: files['bin/index'],
+      claude: files['AGENTS.md'],
+      notes: files['skills/file/SKILL.md'],
+      twice: files['AGENTS.md'],
+    });
+    expect(files['CLAUDE.md']).toBe(Buffer.from('Sort before you file.').toString('base64'));
+    expect(await verifyRoot(pluginsOf(world))).toMatchObject({ isIntact: true });
+  });
+
+  verifies('PLUG-2', 'are refused if they lead out, to nothing, or to a folder above them', async () => {
+    for (const link of ['/etc/hostname', '../../outside', 'none', '..', 'skills/../..', 'mine']) {
+      const world = packWorld();
+      const done = await world.install(await put(linked({ 'skills/mine': { link } })));
+      expect([link, isRefusal(done) && done.code, existsSync(path.join(pluginsOf(world), 'acme-desk'))]).toEqual([
+        link,
+        'archive/link',
+        false,
+      ]);
+    }
+  });
+});
+
 describe('an installed plugin', () => {
   verifies('PLUG-2', 'is updated, rolled back, uninstalled and restored from its lock as one', async () => {
     const world = packWorld();
