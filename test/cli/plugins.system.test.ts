@@ -39,6 +39,25 @@ test('update --merge refuses a merged plugin.json that is none, and changes noth
   expect(readFileSync(path.join(installed, 'plugin.json'), 'utf8')).toBe(mine);
 });
 
+describe('a plugin with a period in its name', () => {
+  test('is addressed by this name and by that of its folder', async () => {
+    const { cwd, plugin, sw } = world();
+    writeFileSync(path.join(plugin, 'plugin.json'), JSON.stringify({ $schema: SCHEMA, name: 'acme.tools' }));
+    const installed = path.join(cwd, '.agents/plugins/acme-tools');
+    expect((await sw('install', plugin, '--yes')).status).toBe(0);
+    for (const command of ['verify', 'outdated', 'update'])
+      expect(await sw(command, 'acme.tools'), command).toMatchObject({ status: 0 });
+    expect(await sw('uninstall', 'other.tools', '--yes')).toMatchObject({ status: 1 });
+    expect(await sw('uninstall', 'acme.tools', '--yes')).toMatchObject({ status: 0 });
+    expect(existsSync(installed)).toBe(false);
+    expect(await sw('restore', 'acme.tools', '--yes')).toMatchObject({ status: 0 });
+    expect(existsSync(installed)).toBe(true);
+    // Another name with the same folder is not this plugin.
+    expect(await sw('uninstall', 'acme..tools', '--yes')).toMatchObject({ status: 1 });
+    expect(await sw('uninstall', 'acme-tools', '--yes')).toMatchObject({ status: 0 });
+  });
+});
+
 describe('restore', () => {
   test('without a name restores skills and plugins, also where one of the roots has nothing to restore', async () => {
     const { cwd, plugin, skill, installed, sw } = world();

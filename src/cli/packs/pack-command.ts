@@ -3,8 +3,9 @@ import path from 'node:path';
 
 import { accepted, isNotAllowed, listLocked, packSettings, settleTrust, type PackSettings } from '#packs';
 import { isPresent, realPath } from '#platform';
-import { configProblem, isSkillError, printable, quoted, type Config, type Problem } from '#core';
+import { configProblem, isSkillError, printable, quoted, toSlug, type Config, type Problem } from '#core';
 import type { Runtime } from '#runtime';
+import { openPlugin } from '#skills';
 import { list, option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, isUsageError, orUsageError, usageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -110,20 +111,21 @@ async function splitRoots<I extends RootInvocation & { readonly positionals: rea
   invocation: I,
   trash: ListNames | undefined,
 ): Promise<readonly Pick<I, 'flags' | 'positionals'>[]> {
-  const { flags, positionals, surroundings } = invocation;
+  const { flags, positionals: typedNames, surroundings } = invocation;
   const { config, profile } = await configFor(invocation);
   const { root, pluginRoot } = accepted(packSettings(surroundings, config, { scope: flags.scope, profile }));
   const isChosen = flags.to !== undefined && flags.to.length > 0;
   if (isChosen || pluginRoot === undefined) return [invocation];
   const plugins = { ...invocation, flags: { ...flags, to: pluginRoot } };
   const list = trash ?? installedNames;
-  if (positionals.length === 0) {
+  if (typedNames.length === 0) {
     const isIn = async (at: string): Promise<boolean> =>
       trash === undefined ? isInstallRoot(at) : (await list(at, invocation)).length > 0;
     if (!(await isIn(pluginRoot))) return [invocation];
     return !(await isIn(root)) ? [plugins] : flags.json === true ? [invocation] : [invocation, plugins];
   }
   const names = await list(pluginRoot, invocation);
+  const positionals = typedNames.map((name) => findPluginFolder(name, { pluginRoot, names, trash }));
   const isPlugin = (name: string): boolean => names.includes(name);
   const [some, others] = [positionals.filter(isPlugin), positionals.filter((name) => !isPlugin(name))];
   const skills = some.length === 0 ? [] : await list(root, invocation);
@@ -140,6 +142,17 @@ async function splitRoots<I extends RootInvocation & { readonly positionals: rea
     ...(others.length === 0 ? [] : [{ ...invocation, positionals: others }]),
     ...(some.length === 0 ? [] : [{ ...plugins, positionals: some }]),
   ];
+}
+
+/** Periods are allowed in names of plugins, not in those of their folders. Nothing in the trash can be opened, so there the folder decides. */
+function findPluginFolder(
+  name: string,
+  installed: { readonly pluginRoot: string; readonly names: readonly string[]; readonly trash: ListNames | undefined },
+): string {
+  const folder = name.includes('.') ? (toSlug(name) ?? name) : name;
+  if (installed.names.includes(name) || !installed.names.includes(folder)) return name;
+  const plugin = installed.trash === undefined ? openPlugin(path.join(installed.pluginRoot, folder)) : { name };
+  return typeof plugin === 'object' && plugin.name === name ? folder : name;
 }
 
 /** A path as a user types it: below the working folder without that folder. */

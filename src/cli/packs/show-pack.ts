@@ -27,9 +27,10 @@ export interface PlanView {
 export function planLines(plan: InstallPlan, terminal: Terminal, view: PlanView): readonly string[] {
   const { typed, resolved, root, skills, refused, notes, leftOut, places, signedBy } = plan;
   const revision = resolved.revision === undefined ? '' : ` at ${printable(resolved.revision)}`;
+  const elsewhere = resolved.leadsTo === undefined ? '' : `, which leads to ${printable(resolved.leadsTo)}`;
   const width = Math.max(4, ...skills.map(({ skill }) => printable(skill.name).length));
   return [
-    `from ${printable(typed)}${revision}`,
+    `from ${printable(typed)}${elsewhere}${revision}`,
     `to   ${printable(root)}`,
     ...placeLines(places, root, terminal),
     ...(signedBy === undefined ? [] : [`signed by ${printable(signedBy)}`]),

@@ -92,11 +92,11 @@ export async function stageSource(source: PackSource, options: StageOptions): Pr
   const context = toStageContext(options);
   const contents = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
   if (isRefusal(contents)) return contents;
-  const { revision, archive, unusable = [], leftOut = [], ...rest } = contents;
+  const { revision, archive, leadsTo, unusable = [], leftOut = [], ...rest } = contents;
   const [only, second] = unusable;
   // The source is the skill.
   if (only !== undefined && second === undefined && rest.skills.length === 0) return only.refusal;
-  const resolved = { source: sourceText(source), kind: source.type, revision, archive };
+  const resolved = { source: sourceText(source), kind: source.type, revision, archive, leadsTo };
   return { type: 'staged', resolved, folder: context.tree, unusable, leftOut, ...rest };
 }
 

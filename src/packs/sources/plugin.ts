@@ -29,7 +29,8 @@ export async function stagePlugin(
   if (opened.lists.length === 0) throw noMarketplace(marketplace, opened.problem);
   const { from, ...plugin } = accepted(findPlugin(opened.lists, name, opened));
   const source = 'source' in from ? from.source : opened.inside(from.folder);
-  return await stage(source, { ...context, plugin });
+  const contents = await stage(source, { ...context, plugin });
+  return 'source' in from ? { ...contents, leadsTo: sourceText(from.source) } : contents;
 }
 
 async function openMarketplace(source: MarketplaceSource, context: StageContext): Promise<OpenMarketplace> {

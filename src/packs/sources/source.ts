@@ -33,6 +33,8 @@ export interface ResolvedSource {
   readonly revision?: string;
   /** `sha256:<hex>` of the original archive; absent for folders and git. */
   readonly archive?: string;
+  /** Canonical text of the source elsewhere that the entry of a marketplace leads to: `revision` and `archive` are its. */
+  readonly leadsTo?: string;
 }
 
 /** A folder of a source that contains a SKILL.md. */
@@ -105,7 +107,7 @@ export type SourceContents = Pick<StagedSource, 'skills'> &
   Partial<
     Pick<StagedSource, 'folder' | 'unusable' | 'leftOut' | 'manifest' | 'signature' | 'marketplaces' | 'isPlugin'>
   > &
-  Pick<ResolvedSource, 'revision' | 'archive'>;
+  Pick<ResolvedSource, 'revision' | 'archive' | 'leadsTo'>;
 
 export interface Marketplace {
   /** Relative to the source. */

@@ -18,6 +18,8 @@ import { isRefusal } from '../../../src/packs/problems.ts';
 import { findOutdated } from '../../../src/packs/update/outdated.ts';
 import { updateSkills } from '../../../src/packs/update/update.ts';
 import { indexSource } from '../../../src/packs/browse/index-source.ts';
+import { planLines } from '../../../src/cli/packs/show-pack.ts';
+import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
 import { verifyRoot } from '../../../src/packs/verify-root.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -275,6 +277,12 @@ describe('an installed plugin', () => {
       expect(JSON.parse(readFileSync(path.join(pluginsOf(world), 'skills.lock.json'), 'utf8'))).toMatchObject({
         skills: { 'acme-desk': { source: 'plugin:desk@../../shop' } },
       });
+      if (isRefusal(done)) return;
+      expect(done.plan.resolved).toMatchObject({ source: 'plugin:desk@../../shop', leadsTo: `git+${plugin}` });
+      const terminal = { style: (_: string, text: string) => text, wrap: (line: string) => line } as Terminal;
+      expect(planLines(done.plan, terminal, { all: false })[0]).toBe(
+        `from plugin:desk@./shop, which leads to git+${plugin} at ${String(done.plan.resolved.revision)}`,
+      );
     },
   );
 });
