@@ -44,13 +44,12 @@ export const PACK_PROBLEMS = {
   'source/digest': 'the bytes do not match the expected digest: the source was changed, or the index is outdated',
   'source/revision': 'use a branch, tag or commit that exists',
   'source/changed': 'it changed during the inspection: try again',
-  'pack/plugin':
-    'the folder is no Agent Plugin that can be used: correct its plugin.json, or install the folder of a single skill',
+  'pack/plugin': 'correct what the message names, such as plugin.json, or use the folder of a single skill',
   'source/marketplace': 'ask the owner of the marketplace to correct it, or install the plugin from its own source',
   'pack/no-skill': 'a pack contains <skill>/SKILL.md for one or more skills',
   'pack/two-skills': 'two folders of the source contain the same skill: use the folder of one',
   'pack/unknown-skill': 'use the name of a skill that the source has',
-  'pack/format': 'SKILL.md violates the specification: fix the findings',
+  'pack/format': 'a file violates its specification: fix the findings',
   'pack/name': 'the skill and its folder must have the same valid name',
   'pack/scan':
     'the scan found something that the scan policy does not accept: review the findings or change the policy',

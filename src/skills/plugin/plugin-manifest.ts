@@ -70,7 +70,9 @@ export function readPluginManifest(text: string): ReadManifest | string | undefi
   }
   const { name, version: ownVersion, description, license } = value;
   if (typeof name !== 'string') return '"name" is missing';
-  const manifest = { name, version: toText(ownVersion), description: toText(description), license: toText(license) };
+  // The specification allows an empty version, which names none.
+  const named = ownVersion === '' ? undefined : toText(ownVersion);
+  const manifest = { name, version: named, description: toText(description), license: toText(license) };
   return { manifest, ignored };
 }
 

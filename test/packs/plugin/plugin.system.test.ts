@@ -250,6 +250,13 @@ describe('an installed plugin', () => {
     },
   );
 
+  test('with an empty version, which the specification allows, has none', async () => {
+    const world = packWorld();
+    plant(path.join(world.project, 'desk'), desk({ 'plugin.json': manifest({ version: '' }) }));
+    const done = await world.install('./desk');
+    expect(isRefusal(done) ? done.message : done.plan.skills.map(({ lock }) => lock.version)).toEqual([undefined]);
+  });
+
   verifies('PLUG-2', 'shows a changed file in verify, also one of its servers', async () => {
     const world = packWorld();
     plant(path.join(world.project, 'desk'), desk());

@@ -44,6 +44,7 @@ function plugin(tree: Tree) {
 describe('the manifest (section 5)', () => {
   verifies('PLUG-1', 'needs only its schema and a name, and may have every field of the specification', () => {
     expect(manifest({})).toEqual({ name: 'desk' });
+    expect(manifest({ version: '' })).toEqual({ name: 'desk' });
     expect(
       manifest({
         version: '2.0.1',
