@@ -6,6 +6,7 @@ import type { ServerStatus } from '#server/api';
 import { NewsContext, useServerNews } from './changes.ts';
 import { useGet } from './hooks.ts';
 import { t } from './language.ts';
+import { useNotices } from './notice.ts';
 import { ApprovalsPage } from './pages/approvals.tsx';
 import { AskPage } from './pages/ask.tsx';
 import { CatalogPage } from './pages/catalog.tsx';
@@ -53,15 +54,17 @@ export function App(): JSX.Element {
   const [language, settings] = useSettings();
   const news = useServerNews();
   const route = useRoute();
-  const status = useGet('/status', {}, news.connection);
+  const waiting = useNotices(news);
+  const status = useGet('/status', {}, `${String(news.connection)} ${news.changes?.mode ?? ''}`);
   const main = useRef<HTMLElement>(null);
   const [page = 'skills'] = route.segments;
   const known = PAGES.find(([id]) => id === page) ?? PAGES[0];
   // A link to a step moves within the page.
   const place = route.segments.join('/').replace(/\/step\/\d+$/, '');
   useEffect(() => {
-    document.title = `${t(known[1])} · Skillwright`;
-  }, [known, language]);
+    const count = waiting === 0 ? '' : `(${String(waiting)}) `;
+    document.title = `${count}${t(known[1])} · Skillwright`;
+  }, [known, language, waiting]);
   useEffect(() => {
     scrollTo(0, 0);
     // On narrow screens the navigation is one line that scrolls.
@@ -99,9 +102,9 @@ export function App(): JSX.Element {
                     <path d={icon} />
                   </svg>
                   <span>{t(label)}</span>
-                  {id === 'approvals' && (news.changes?.approvals ?? 0) > 0 ? (
+                  {id === 'approvals' && waiting > 0 ? (
                     <span class="bubble">
-                      {news.changes?.approvals}
+                      {waiting}
                       <span class="hidden-label"> {t('waiting')}</span>
                     </span>
                   ) : null}
@@ -154,7 +157,7 @@ function Page({ route, status }: PageProps): JSX.Element {
     case 'ask':
       return <AskPage status={status} run={first} query={route.query} />;
     case 'approvals':
-      return <ApprovalsPage />;
+      return <ApprovalsPage status={status} />;
     case 'runs':
       if (first === 'compare') return <ComparePage left={second ?? ''} right={route.segments[3] ?? ''} />;
       return first === undefined ? (

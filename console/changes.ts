@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import { address } from './client.ts';
+import { noticeState } from './notice.ts';
 
 interface Changes {
   readonly approvals: number;
@@ -11,6 +12,7 @@ interface Changes {
   readonly runs: number;
   readonly newest: string;
   readonly active: number;
+  readonly mode?: string;
   readonly skills: string;
 }
 
@@ -33,7 +35,8 @@ export function useServerNews(): ServerNews {
     const open = (): void => {
       source?.close();
       clearTimeout(timer);
-      if (document.hidden) return;
+      // Notifications need the stream, because they are for a person who looks elsewhere.
+      if (document.hidden && noticeState() !== 'on') return;
       source = new EventSource(address('/changes'));
       source.addEventListener('open', () => {
         // What a page reads first is not read again for the first connection.

@@ -1,14 +1,18 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 
+import type { ServerStatus } from '#server/api';
 import { useVersion } from '../changes.ts';
 import { remove } from '../client.ts';
 import { useFailure, useGet } from '../hooks.ts';
 import { t } from '../language.ts';
+import { allowNotices, noticeState } from '../notice.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
+import { ModeSwitch } from '../parts/mode-switch.tsx';
 import { ActionButton, Empty, Problem, Section, State, Waiting } from '../parts/parts.tsx';
 import { date, line, short } from '../text.ts';
 
-export function ApprovalsPage(): JSX.Element {
+export function ApprovalsPage({ status }: { readonly status: ServerStatus | undefined }): JSX.Element {
   const { data, error, reload } = useGet('/approvals', {}, useVersion('questions', 'answered'));
   const [problem, fail] = useFailure();
   if (data === undefined) return <Waiting error={error} />;
@@ -21,19 +25,28 @@ export function ApprovalsPage(): JSX.Element {
     reload();
   };
   const waiting = data.pending.filter(({ isAnswered }) => !isAnswered).length;
+  const current = data.pending.find(({ isAnswered }) => !isAnswered)?.id;
   return (
     <div class="page">
-      <h1>{t('Approvals')}</h1>
-      <p class="faint" role="status" aria-live="polite">
-        {waiting === 0 ? t('No run waits for you.') : t('{count} waiting', { count: waiting })}
-      </p>
+      <div class="page-title">
+        <h1>{t('Approvals')}</h1>
+        <ModeSwitch status={status} report={fail} />
+      </div>
+      <div class="dock-line">
+        <p class="faint" role="status" aria-live="polite">
+          {waiting === 0 ? t('No run waits for you.') : t('{count} waiting', { count: waiting })}
+        </p>
+        <Notices />
+      </div>
       <Problem error={problem} />
       {data.pending.length === 0 ? (
         <Empty title={t('No questions')}>
           <p>{t('Questions of runs in a terminal, on this page and of the MCP server appear here by themselves.')}</p>
         </Empty>
       ) : (
-        data.pending.map((approval) => <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} />)
+        data.pending.map((approval) => (
+          <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} hasKeys={approval.id === current} />
+        ))
       )}
       {data.problems.map((text) => (
         <div class="banner warning" key={text}>
@@ -61,5 +74,23 @@ export function ApprovalsPage(): JSX.Element {
         )}
       </Section>
     </div>
+  );
+}
+
+function Notices(): JSX.Element | null {
+  const [state, setState] = useState(noticeState);
+  if (state === 'absent') return null;
+  if (state !== 'off')
+    return (
+      <span class="faint">
+        {state === 'on'
+          ? t('Your browser notifies you of questions.')
+          : t('Your browser blocks notifications of this page.')}
+      </span>
+    );
+  return (
+    <button type="button" class="small" onClick={() => void allowNotices().then(setState)}>
+      {t('Tell me when a run waits')}
+    </button>
   );
 }

@@ -10,7 +10,6 @@ import { useFailure, useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { isWaiting, sumSteps, type RunCost } from '../step-times.ts';
 import { useElapsed, useLiveRun } from '../use-live-run.ts';
-import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Folded } from '../parts/folded.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import {
@@ -26,6 +25,7 @@ import {
   listed,
 } from '../parts/parts.tsx';
 import { EventList } from '../parts/event-list.tsx';
+import { QuestionDock } from '../parts/question-dock.tsx';
 import { TimeBar } from '../parts/time-bar.tsx';
 import { Timeline } from '../parts/timeline.tsx';
 import { useMay } from '../rights.ts';
@@ -130,7 +130,6 @@ export function RunPanel({ id, status, target }: RunProps): JSX.Element {
       {forkTurn === undefined ? null : (
         <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
       )}
-      <Questions id={id} isRunning={isOpen} report={fail} />
       <TimeBar times={cost.times} />
       <div class="run-columns">
         <div>
@@ -184,6 +183,7 @@ export function RunPanel({ id, status, target }: RunProps): JSX.Element {
           <Files detail={data} isKept={!isLocal} />
         </aside>
       </div>
+      <QuestionDock id={id} isRunning={isOpen} status={status} report={fail} />
     </article>
   );
 }
@@ -207,31 +207,6 @@ function Spent({
       </span>
       {usd === undefined ? null : <b>{usdText(usd)}</b>}
     </>
-  );
-}
-
-interface QuestionsProps {
-  readonly id: string;
-  readonly isRunning: boolean;
-  readonly report: (cause: unknown) => void;
-}
-
-/** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
-function Questions({ id, isRunning, report }: QuestionsProps): JSX.Element | null {
-  const isAsked = useMay('approve') && isRunning;
-  const { data, reload } = useGet(isAsked ? '/approvals' : undefined, {}, useVersion('questions', 'answered'));
-  const own = isAsked ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
-  const answered = (cause?: unknown): void => {
-    report(cause);
-    reload();
-  };
-  if (own.length === 0) return null;
-  return (
-    <div class="questions" role="status">
-      {own.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} />
-      ))}
-    </div>
   );
 }
 

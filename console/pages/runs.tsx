@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Answers } from '#server/api';
 import { useVersion } from '../changes.ts';
 import { get } from '../client.ts';
-import { useChunks } from '../hooks.ts';
+import { useChunks, useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { Choice } from '../parts/fields.tsx';
 import { Empty, State } from '../parts/parts.tsx';
@@ -43,6 +43,7 @@ export function RunsPage(): JSX.Element {
           {right === undefined ? t('Choose two runs to compare') : t('Compare two runs')}
         </a>
       </div>
+      <WaitingRuns />
       <div class="filters" role="search">
         <SearchField label={t('Search requests and skills')} value={query} change={setQuery} />
         <Choice
@@ -78,6 +79,38 @@ export function RunsPage(): JSX.Element {
     </div>
   );
 }
+
+/** Runs that wait for an answer come first, whatever the list below is filtered by. */
+function WaitingRuns(): JSX.Element | null {
+  const { data } = useGet(useMay('approve') ? '/approvals' : undefined, {}, useVersion('questions', 'answered'));
+  const waiting = (data?.pending ?? []).filter(({ run, isAnswered }) => run !== undefined && !isAnswered);
+  if (waiting.length === 0) return null;
+  return (
+    <section class="waiting-runs" aria-label={t('Waiting for you')}>
+      <h2>{t('Waiting for you')}</h2>
+      <ul>
+        {waiting.map(({ id, run = '', tool, detail, at }) => (
+          <li key={id}>
+            <State name="waiting" />
+            <a href={link('runs', run)}>
+              {line(tool)} {line(questionSubject(detail))}
+            </a>
+            <span class="faint">{date(at)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function questionSubject(detail: Answers['/approvals']['pending'][number]['detail']): string {
+  if ('path' in detail) return detail.path;
+  if ('command' in detail) return detail.command.slice(0, MAX_SUBJECT);
+  if ('url' in detail) return detail.url;
+  return 'script' in detail ? detail.script : '';
+}
+
+const MAX_SUBJECT = 100;
 
 interface RunLineProps {
   readonly row: RunRow;

@@ -8,8 +8,15 @@ import { number, visible } from '../text.ts';
 const FIRST = 4_000;
 const STEP = 60_000;
 
-export function LongText({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
-  const [shown, setShown] = useState(FIRST);
+interface LongTextProps {
+  readonly text: string;
+  readonly label: string;
+  /** Shows all of it, up to the size of a step. */
+  readonly isWhole?: boolean;
+}
+
+export function LongText({ text, label, isWhole = false }: LongTextProps): JSX.Element {
+  const [shown, setShown] = useState(isWhole ? STEP : FIRST);
   return (
     <div class="long-text">
       <pre tabIndex={0} aria-label={label}>

@@ -45,6 +45,7 @@ export function apiRoutes(context: ServerContext): readonly Route[] {
       runs: runIds(options.directory).length,
       newest: runIds(options.directory)[0] ?? '',
       active: starter.active(),
+      mode: options.mode?.name ?? '',
       skills: options.runtime.index.indexHash,
     };
   };
@@ -63,6 +64,7 @@ export function apiRoutes(context: ServerContext): readonly Route[] {
         canInstall: true,
         canEvaluate: options.evaluations !== undefined,
         canChooseModel: options.openModel !== undefined,
+        mode: options.mode?.name,
         runs: starter.active(),
         limits: { runs: limits.runs, uploadBytes: limits.uploadBytes, bodyBytes: limits.bodyBytes },
         budget: { ...DEFAULT_BUDGET, ...options.agent?.budget },

@@ -32,6 +32,8 @@ export interface RunServerOptions extends Pick<AgentOptions, 'runtime' | 'model'
     readonly writes: readonly string[];
     readonly hosts: readonly string[];
   };
+  /** What runs do without asking, if a person may choose it on the page. The caller answers questions by it. */
+  readonly mode?: { readonly name: string; choose(name: 'ask' | 'edits'): void };
   /** What an answer of a model costs in US dollars, undefined if that is not known (default: runs have no money). */
   readonly price?: PriceAnswer;
   /** Folder of the built page (default: the server has no page). */

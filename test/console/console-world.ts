@@ -108,6 +108,20 @@ const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
   ],
   ['hostile', [{ text: [HOSTILE_TEXT, ...HOSTILE].join('\n') }]],
   ['slow', [{ text: 'This answer comes late.' }]],
+  [
+    'long file',
+    [
+      {
+        calls: [
+          [
+            'write_file',
+            { path: 'LONG.md', content: Array.from({ length: 400 }, (_, at) => `line ${String(at)}`).join('\n') },
+          ],
+        ],
+      },
+      { text: 'The file is written.' },
+    ],
+  ],
   ['huge', [{ text: `start ${'x'.repeat(5_000_000)}` }]],
 ];
 
@@ -158,7 +172,15 @@ export async function openConsoleWorld({ skills = 0, isTidy = false }: WorldOpti
     cache: false,
   });
   writeEvaluations(project);
+  const { approve } = openApprovals({ home, pending: { folder: pendingFolder(home), waitMs: 600_000 } });
+  let mode: 'ask' | 'edits' = 'ask';
   const options: RunServerOptions = {
+    mode: {
+      get name() {
+        return mode;
+      },
+      choose: (next) => void (mode = next),
+    },
     runtime,
     model: MODEL,
     reasonForModel: 'it was requested by name',
@@ -171,7 +193,11 @@ export async function openConsoleWorld({ skills = 0, isTidy = false }: WorldOpti
       run: {
         host: {},
         execution: { executor: 'local', artifacts: false, opens: false },
-        approve: openApprovals({ home, pending: { folder: pendingFolder(home), waitMs: 600_000 } }).approve,
+        async approve(request, asked) {
+          if (mode === 'edits' && request.detail.kind === 'write')
+            return { verdict: 'yes', scope: 'once', by: 'option' };
+          return approve(request, asked);
+        },
       },
     },
     runAgent: async (agent, live) => {

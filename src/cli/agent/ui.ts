@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 import { runAgent } from '#agent';
 import { projectText } from '#project';
-import { printable } from '#core';
+import { printable, type Approve } from '#core';
 import { storedEvaluations } from '#evals';
 import { packageFile } from '#platform';
 import { openApprovals } from '#policy';
@@ -16,7 +16,9 @@ import { portInUse, untilStopped } from '../serving.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel } from './agent-model.ts';
+import { ACCEPT_FLAG } from './approval.ts';
 import { askForTrust } from './consent.ts';
+import { openEditMode } from './edit-mode.ts';
 import { priceAnswers } from './price-answers.ts';
 import { agentExecution, sandboxOptions, withPrograms } from './programs.ts';
 
@@ -33,6 +35,7 @@ const flags = {
   mount,
   allow,
   auto,
+  ...ACCEPT_FLAG,
   with: withFlag,
   environment,
   'no-agents-md': noAgentsMd,
@@ -64,7 +67,13 @@ export const command = defineCommand({
     const { mounts = [], network } = sandboxOptions(invocation, runtime.config, true);
     const hasInstructions = flagValues['no-agents-md'] !== true;
     const instructions = projectText(surroundings.cwd, { ...surroundings, hasInstructions });
-    const { executor } = flagValues;
+    const { executor, accept } = flagValues;
+    const mode = openEditMode({ accept });
+    // Answers for a run are of that run, so each has its own.
+    const approveRun = (): Approve => {
+      const approve = approver(surroundings.home, invocation);
+      return (request, asked) => mode.answer(request) ?? approve(request, asked);
+    };
     const { createRunServer } = await import('#server/run-server');
     const server = await createRunServer({
       runtime,
@@ -73,17 +82,21 @@ export const command = defineCommand({
       directory: runsDirectory(surroundings.cwd, runtime.config.runs?.directory),
       surroundings,
       console: packageFile('dist/console'),
+      mode,
       price: priceAnswers(runtime),
       evaluations: storedEvaluations(surroundings.cwd),
       openModel: async (name, ending) => (await chooseModel({ ...invocation, signal: ending }, runtime, name)).model,
       agent: {
         projectInstructions: instructions,
         budget: flagValues.budget === undefined ? undefined : parseBudget(flagValues.budget),
-        run: { host: {}, approve: approver(surroundings.home, invocation) },
+        run: { host: {} },
       },
-      runAgent: (options, live) => runAgent(withPrograms(options, invocation, live)),
-      resumed: (live) =>
-        executor === 'none' ? {} : { execution: { ...agentExecution(invocation, runtime, executor), ...live } },
+      runAgent: (options, live) =>
+        runAgent(withPrograms({ ...options, run: { ...options.run, approve: approveRun() } }, invocation, live)),
+      resumed: (live) => ({
+        approve: approveRun(),
+        ...(executor === 'none' ? {} : { execution: { ...agentExecution(invocation, runtime, executor), ...live } }),
+      }),
       reach: {
         executor: flagValues.executor,
         writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),

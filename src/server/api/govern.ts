@@ -150,8 +150,13 @@ export const ServerStatus = z.object({
   isFleet: z.boolean().optional(),
   rights: z.array(z.enum(['submit', 'approve'])).describe('what the key of the page may do besides reading'),
   canChooseModel: z.boolean(),
+  mode: text
+    .optional()
+    .describe('what runs do without asking: ask, or edits that git can restore; absent: not chosen here'),
   runs: count.describe('runs in progress of this server'),
   limits: z.object({ runs: count, uploadBytes: count, bodyBytes: count }),
   budget: z.record(text, z.number()).describe('default limits of a run'),
 });
 export type ServerStatus = z.output<typeof ServerStatus>;
+
+export const ModeChoice = z.strictObject({ mode: z.enum(['ask', 'edits']) });

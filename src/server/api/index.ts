@@ -39,6 +39,7 @@ interface PostSchemas {
   '/runs/{id}/fork': [typeof runs.ForkRequest, typeof runs.Started];
   '/runs/{id}/replay': [z.ZodUndefined, typeof runs.ReplayReport];
   '/approvals/{id}': [typeof govern.ApprovalAnswer, typeof govern.Answered];
+  '/mode': [typeof govern.ModeChoice, typeof govern.ModeChoice];
   '/policy/explain': [typeof govern.ExplainRequest, typeof govern.DecisionView];
 }
 

@@ -8,6 +8,7 @@ import { readRun } from '#journal';
 import { isInside, readSealKey, timerMs, tryRealPath } from '#platform';
 import { refuseReserved, replayRun } from '#runtime';
 import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started } from '../api/runs.ts';
+import { ModeChoice } from '../api/govern.ts';
 import type { ServerContext } from '../context.ts';
 import { httpError } from '../http-error.ts';
 import { API_PATH } from '../open-api.ts';
@@ -76,6 +77,17 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
             note: notRepeated,
           })),
         };
+      },
+    ),
+    route(
+      'POST /mode',
+      'Choose what runs of this server do without asking: nothing, or edits that git can restore',
+      { body: ModeChoice, answer: ModeChoice },
+      ({ body }) => {
+        if (options.mode === undefined)
+          throw httpError(409, 'the runs of this server have no mode', 'pass `mode` to createRunServer');
+        options.mode.choose(body.mode);
+        return body;
       },
     ),
     ...uploadRoutes(uploads),
