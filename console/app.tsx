@@ -54,7 +54,7 @@ export function App(): JSX.Element {
   const [language, settings] = useSettings();
   const news = useServerNews();
   const route = useRoute();
-  const waiting = useNotices(news);
+  const waiting = useNotices(news.changes);
   const status = useGet('/status', {}, `${String(news.connection)} ${news.changes?.mode ?? ''}`);
   const main = useRef<HTMLElement>(null);
   const [page = 'skills'] = route.segments;
@@ -161,7 +161,7 @@ function Page({ route, status }: PageProps): JSX.Element {
     case 'runs':
       if (first === 'compare') return <ComparePage left={second ?? ''} right={route.segments[3] ?? ''} />;
       return first === undefined ? (
-        <RunsPage />
+        <RunsPage query={route.query} status={status} />
       ) : (
         <RunPage key={first} id={first} status={status} target={readNumber(route.segments[3])} />
       );

@@ -1,7 +1,6 @@
 /** A notification of the browser when a question appears while the person looks elsewhere. Only with the consent that the browser asks for. */
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { ServerNews } from './changes.ts';
 import { t } from './language.ts';
 import { go, link } from './route.ts';
 
@@ -18,8 +17,14 @@ export async function allowNotices(): Promise<NoticeState> {
   return noticeState();
 }
 
+interface Waiting {
+  readonly approvals: number;
+  /** The ids of all questions. */
+  readonly questions: string;
+}
+
 /** Also tells in the title of the tab how many questions wait. */
-export function useNotices({ changes }: ServerNews): number {
+export function useNotices(changes: Waiting | undefined): number {
   const waiting = changes?.approvals ?? 0;
   const questions = changes?.questions;
   const known = useRef<string | undefined>(undefined);

@@ -39,3 +39,14 @@ export function link(...segments: readonly string[]): string {
 export function go(target: string): void {
   location.hash = target;
 }
+
+/** Changes values of the address without a new entry in the history; empty values are left out. */
+export function replaceQuery(page: string, query: URLSearchParams, values: Readonly<Record<string, string>>): void {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(values))
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+  const text = next.toString();
+  history.replaceState(null, '', text === '' ? page : `${page}?${text}`);
+  dispatchEvent(new HashChangeEvent('hashchange'));
+}

@@ -109,7 +109,7 @@ export function openStoredRecords(
   return {
     async list(page) {
       const { rows, total } = await listRows(pool, project, page);
-      return { directory: `project ${project}`, total, runs: rows.map(toRunRow) };
+      return { directory: `project ${project}`, total, unread: 0, runs: rows.map(toRunRow) };
     },
     check: async (id) => void (await found(id)),
     open,

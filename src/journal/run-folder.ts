@@ -197,9 +197,10 @@ export interface ListedRun {
   readonly state: string;
 }
 
-/** Returns the runs of a directory, newest start first; empty if the directory does not exist. */
-export function listRuns(directory: string): readonly ListedRun[] {
+/** Returns the runs of a directory whose id is wanted, newest start first; empty if the directory does not exist. */
+export function listRuns(directory: string, isWanted: (id: string) => boolean = () => true): readonly ListedRun[] {
   return runIds(directory)
+    .filter(isWanted)
     .map((id) => {
       const place = path.join(directory, id);
       const reading = readRunAt(place);

@@ -5,20 +5,16 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { z } from 'zod';
-
-import { followRun, isRunId, listRuns, runIds, verifyChain, verifyRun, type ListedRun } from '#journal';
-import { defined } from '#core';
+import { followRun, isRunId, runIds, verifyChain, verifyRun } from '#journal';
 import { readSealKey } from '#platform';
-import type { Integrity, RunDetail, RunList, RunListQuery, RunRow } from './api/runs.ts';
+import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { PriceAnswer, RecordLine } from './event-row.ts';
 import { httpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 import { filesIn, type RunStarter } from './run-starter.ts';
+import { openRunIndex, type RunPage } from './run-index.ts';
 import { openRunReader } from './run-views.ts';
 import { serverSentEvents } from './server-sent-events.ts';
-
-type RunPage = z.output<typeof RunListQuery>;
 
 interface FollowRecord {
   /** The number of the last event that the reader has. */
@@ -32,7 +28,6 @@ interface FollowRecord {
 
 /** All functions reject with a 404 for a run that is not there. */
 export interface RunRecords {
-  /** Newest first. */
   list(page: RunPage): Promise<Immutable<RunList>>;
   detail(run: string): Promise<Immutable<RunDetail>>;
   /** Resolves if the run is there, even if nothing is recorded yet. */
@@ -57,19 +52,14 @@ interface FolderRecords {
 export function openFolderRecords(directory: string, { home, starter, price }: FolderRecords): RunRecords {
   const own = { isOwn: (run: string) => starter.find(run) !== undefined, outputs: starter.outputs };
   const reader = openRunReader({ own, price });
+  const index = openRunIndex(directory, reader);
   const findFolder = (id: string): string => runFolder(directory, id);
   const follow: RunRecords['follow'] = async function* (id, { after, content = 'whole', signal }) {
     for await (const line of followRun(findFolder(id), { signal, content, pollMs: 50 }))
       if (line.seq > after) yield line;
   };
   return {
-    async list({ offset, limit, ...filter }) {
-      const all = listRuns(directory);
-      // Without a filter only the runs that are shown are read.
-      const isWhole = Object.values(defined(filter)).every((value) => value === '');
-      const found = isWhole ? all : all.filter((listed) => matches(filter, listed, reader.row(listed)));
-      return { directory, total: found.length, runs: found.slice(offset, offset + limit).map(reader.row) };
-    },
+    list: async (page) => index.list(page),
     detail: async (id) => reader.detail(id, findFolder(id)),
     check: async (id) => void findFolder(id),
     open: async (id) => findFolder(id),
@@ -98,21 +88,4 @@ export function openFolderRecords(directory: string, { home, starter, price }: F
 export function runFolder(directory: string, id: string): string {
   if (!isRunId(id) || !runIds(directory).includes(id)) throw httpError(404, 'no such run');
   return path.join(directory, id);
-}
-
-function matches(
-  { query, state, label = [], key, since, until }: Omit<RunPage, 'offset' | 'limit'>,
-  { reading }: ListedRun,
-  row: Immutable<RunRow>,
-): boolean {
-  const at = row.startedAt === undefined ? undefined : new Date(row.startedAt);
-  const needle = query.toLowerCase();
-  return (
-    (state === undefined || row.state === state) &&
-    (key === undefined || (reading.type === 'run' && reading.info.key === key)) &&
-    (since === undefined || (at !== undefined && at >= since)) &&
-    (until === undefined || (at !== undefined && at < until)) &&
-    label.every((one) => Object.entries(row.labels ?? {}).some(([name, value]) => `${name}=${value}` === one)) &&
-    [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(needle))
-  );
 }

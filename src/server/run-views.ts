@@ -22,7 +22,10 @@ interface RunFacts {
 
 /** Reads the events of a run once. Ended runs are remembered, because the list shows their cost again and again. */
 export interface RunReader {
+  /** Without what its events cost, so that no event is read. */
   readonly row: (listed: ListedRun) => Immutable<RunRow>;
+  /** Undefined if the record cannot be read. */
+  readonly usage: (listed: ListedRun) => RunUsage | undefined;
   readonly detail: (id: string, folder: string) => Immutable<RunDetail>;
 }
 
@@ -54,7 +57,7 @@ export function openRunReader({ own, price }: RunReaderOptions = {}): RunReader 
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
     return facts;
   };
-  const toRow = (id: string, state: string, info: RunInfo, usage: RunUsage): Immutable<RunRow> => ({
+  const toRow = (id: string, state: string, info: RunInfo, usage?: RunUsage): Immutable<RunRow> => ({
     run: id,
     state,
     request: sliceStart(info.request, 2_000),
@@ -65,10 +68,12 @@ export function openRunReader({ own, price }: RunReaderOptions = {}): RunReader 
     isOwn: own?.isOwn(id) ?? false,
   });
   return {
-    row({ id, path: folder, reading, state }) {
+    row({ id, reading, state }) {
       if (reading.type !== 'run') return { run: id, state, request: '', skills: [], isOwn: false };
-      return toRow(id, state, reading.info, rememberFacts(folder, reading.info).usage);
+      return toRow(id, state, reading.info);
     },
+    usage: ({ path: folder, reading }) =>
+      reading.type === 'run' ? rememberFacts(folder, reading.info).usage : undefined,
     detail(id, folder) {
       const { info, state, torn, problems } = readRun(folder, { content: 'start' });
       const { usage, plan, answer, resumes, turns, events, notStored } = rememberFacts(folder, info);

@@ -276,7 +276,7 @@ describe('a fleet for teams', needs('postgresql'), () => {
     expect(await ask('GET', `/api/v1/runs/${String(started['run'])}`)).toMatchObject({
       answer: 'Billed **Ada**.',
       skills: [{ name: 'bill' }],
-      approvals: [{ answer: 'yes (once, callback)' }],
+      approvals: [{ answer: 'approved once by the program' }],
     });
     expect(await ask('GET', `/api/v1/runs/${String(started['run'])}/rows?limit=1`)).toMatchObject({
       rows: [{ seq: 1, type: 'run-start' }],

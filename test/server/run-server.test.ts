@@ -95,6 +95,7 @@ describe('a run over HTTP', () => {
     expect(await list.json()).toEqual({
       directory: server.directory,
       total: 1,
+      unread: 0,
       runs: [
         {
           run,

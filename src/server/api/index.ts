@@ -16,6 +16,7 @@ interface GetSchemas {
   '/skills/{id}/files/{path}': typeof skills.SkillFile;
   '/catalog': typeof skills.CatalogView;
   '/runs': typeof runs.RunList;
+  '/run-statistics': typeof runs.RunStatistics;
   '/runs/{id}': typeof runs.RunDetail;
   '/runs/{id}/rows': typeof runs.Rows;
   '/runs/{id}/events/{seq}': typeof runs.EventDetail;

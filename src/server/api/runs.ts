@@ -49,10 +49,28 @@ export const RunFilter = z.strictObject({
   until: Time.optional().describe('started or submitted before this time'),
 });
 export const RunListQuery = RunFilter.extend({
+  skill: text.max(200).optional().describe('only runs that used this skill'),
+  model: text.max(200).optional().describe('only runs that called this model'),
+  sort: z.enum(['started', 'duration', 'tokens', 'money']).default('started'),
+  order: z.enum(['up', 'down']).default('down'),
   offset: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
-export const RunList = z.object({ directory: text, total: count, runs: z.array(RunRow) });
+export const RunList = z.object({
+  directory: text,
+  total: count,
+  unread: count.describe('runs whose tokens and money are still being read, and so come last if sorted by them'),
+  runs: z.array(RunRow),
+});
+
+const Sum = { runs: count, failed: count, tokens: count, usd: count };
+export const RunStatistics = z.object({
+  days: z.array(z.object({ day: text, ...Sum })).describe('the last 90 days with runs'),
+  skills: z.array(z.object({ skill: text, ...Sum })).describe('the 20 skills with most runs'),
+  models: z.array(text),
+  unread: count.describe('runs whose tokens and money are still being read'),
+});
+export type RunStatistics = z.output<typeof RunStatistics>;
 export type RunList = z.output<typeof RunList>;
 
 const PlanView = z.object({

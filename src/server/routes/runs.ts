@@ -14,6 +14,7 @@ import {
   RunDetail,
   RunList,
   RunListQuery,
+  RunStatistics,
   type EventRow,
 } from '../api/runs.ts';
 import type { RunRecords } from '../records.ts';
@@ -21,6 +22,7 @@ import { cutEvent, openEventRows, type PriceAnswer, type RecordLine } from '../e
 import { httpError } from '../http-error.ts';
 import { liveRows, readLineId } from '../live-stream.ts';
 import { route, type Immutable, type Route } from '../router.ts';
+import { countRuns } from '../run-statistics.ts';
 import { alignedSteps } from '../run-views.ts';
 
 const LiveQuery = z.strictObject({
@@ -30,6 +32,8 @@ const LiveQuery = z.strictObject({
     .default('0')
     .describe('the id of the last row that the reader has'),
 });
+
+const EVERY_RUN = { offset: 0, limit: 100_000, sort: 'started', order: 'down', isCounted: true } as const;
 
 interface RunRouteOptions {
   readonly records: RunRecords;
@@ -41,8 +45,20 @@ interface RunRouteOptions {
 /** Routes that read runs. */
 export function runRoutes({ records, live, price }: RunRouteOptions): readonly Route[] {
   return [
-    route('GET /runs', 'List recorded runs, newest first', { query: RunListQuery, answer: RunList }, ({ query }) =>
-      records.list(query),
+    route(
+      'GET /runs',
+      'List recorded runs, newest first unless sorted otherwise',
+      { query: RunListQuery, answer: RunList },
+      ({ query }) => records.list(query),
+    ),
+    route(
+      'GET /run-statistics',
+      'Count runs, failures, tokens and money by day and by skill',
+      { query: RunListQuery.omit({ offset: true, limit: true, sort: true, order: true }), answer: RunStatistics },
+      async ({ query }) => {
+        const { runs, unread } = await records.list({ ...query, ...EVERY_RUN });
+        return { ...countRuns(runs), unread };
+      },
     ),
     route(
       'GET /runs/{id}',
