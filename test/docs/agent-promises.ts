@@ -46,7 +46,7 @@ export const AGENT_PROMISES: Readonly<Record<string, readonly Promised[]>> = {
     },
     {
       sentence: '`eval trigger` cannot measure precision, or recall',
-      test: `${LINT}: need a request that must not load the skill`,
+      test: 'test/evals/lint/trigger-suites.test.ts: need a request that must not load the skill',
     },
     {
       sentence: 'A file in `evals/` that cannot be parsed is an error',
