@@ -10,6 +10,7 @@ const ARCHITECTURE = 'test/architecture.test.ts';
 const ARMS = 'test/evals/report/compare-arms.test.ts';
 
 export const REFERENCE_PROMISES: Readonly<Record<string, readonly Promised[]>> = {
+  'README.md': [{ sentence: 'They **cannot be trusted**', because: 'it says what hurts without Skillwright' }],
   'docs/architecture.md': [
     { sentence: 'the test below refuses others', test: `${ARCHITECTURE}: the import table` },
     { sentence: 'at most 400 lines per file', test: `${ARCHITECTURE}: none has more than 400 lines` },

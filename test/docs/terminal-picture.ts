@@ -74,8 +74,8 @@ function commandLines(command: string): readonly string[] {
 function spans(line: string): string {
   let [color, isBold, isDim, isPrompt] = ['', false, false, false];
   const pieces: string[] = [];
-  for (const piece of line.split(/(\u001B\[[a-z\d;]*[m\]])/)) {
-    const code = /^\u001B\[([a-z\d;]*)[m\]]$/.exec(piece)?.[1];
+  for (const piece of line.split(/(\u001B\[(?:[\d;]*m|[a-z]+\]))/)) {
+    const code = /^\u001B\[([\d;]*|[a-z]+)[m\]]$/.exec(piece)?.[1];
     if (code === undefined) {
       if (piece === '') continue;
       const names = [isPrompt ? 'p' : '', isBold ? 'b' : '', isDim ? 'd' : ''].filter((name) => name !== '').join(' ');
