@@ -1,6 +1,6 @@
 /**
- * Removes ended runs that are older than a time, with everything that belongs to them alone, and contents that nothing names any more. Contents are shared by digest, so a run that begins now may name bytes that were saved
- * long ago. Two things keep them: each save renews `saved_at` before the digest is named, and contents that were saved within the last day
+ * Removes ended runs and uploads that are older than a time, with everything that belongs to them alone, and contents that nothing names any
+ * more. Contents are shared by digest, so a run that begins now may name bytes that were saved long ago. Two things keep them: each save renews `saved_at` before the digest is named, and contents that were saved within the last day
  * stay; and a row is removed together with its bytes under a lock, so that a save at that moment waits and sends the bytes again.
  *
  * Objects in S3 are found by their rows, never by listing the bucket: a listing does not say when an object was named last.
@@ -96,7 +96,7 @@ function unnamed(gone: PruneContentsOptions['gone'], client: Pick<PoolClient, 'e
     where c.saved_at < now() - ${GRACE} and not exists (select 1 from (
       select f.digest from skillwright.files f ${ofKept} where f.bytes is null
       union all select f.digest from skillwright.run_files f ${ofKept}
-      union all select digest from skillwright.uploads
+      union all select u.digest from skillwright.uploads u ${gone === undefined ? '' : `where not (u.saved_at < ${before} ${ofProject.replace('r.', 'u.')})`}
       union all select named->>'digest' from skillwright.runs r, jsonb_path_query(r.options, '$.files[*]') named
         where r.options ? 'files' and ${isKept}
       union all select replace(digest, 'sha256:', '') from skillwright.artifacts where not is_deleted
@@ -137,6 +137,12 @@ export async function pruneFleet(
   try {
     const { project, isDryRun } = options;
     const gone = isDryRun ? { before, project } : undefined;
+    // Runs name the bytes of their files themselves.
+    if (!isDryRun)
+      await patient.query(
+        'delete from skillwright.uploads where saved_at < $1 and ($2::text is null or project = $2)',
+        [before, project ?? null],
+      );
     return { before, ...removed, ...(await pruneContents(patient, fleet.contents, { isDryRun, gone })) };
   } finally {
     await patient.end();

@@ -1,6 +1,6 @@
 /**
  * DBOS asks for work twenty times a second, and for delays, deadlines and queues each second, whether or not there is any; it has no option to
- * be told. * A worker holds these statements back while there is no reason to ask, and lets them pass for a moment when it is woken: by a notification
+ * be told. A worker holds these statements back while there is no reason to ask, and lets them pass for a moment when it is woken: by a notification
  * of a new place in the queue, by the end of one of its runs, or by its heartbeat, which looks for places as well. A statement that DBOS
  * words differently one day is not held back, which costs statements and nothing else.
  */

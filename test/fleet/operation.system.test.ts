@@ -229,6 +229,9 @@ describe('operation of a fleet', needs('postgresql'), () => {
     // Contents of the pruned run go with it; those of skills, and those that were saved within a day, stay.
     const skills = `select count(distinct entry->>'content') from skillwright.skill_sets s, jsonb_array_elements(s.skills) skill,
       jsonb_array_elements(skill->'entries') entry where entry->>'kind' in ('file', 'program')`;
+    fleet.postgres.query(`insert into skillwright.contents (digest, bytes) values ('uploaded', 'x');
+      insert into skillwright.uploads (id, project, name, digest, bytes, saved_at)
+        values ('old', 'default', 'a.txt', 'uploaded', 1, now() - interval '31 days')`);
     fleet.postgres.query(`update skillwright.contents set saved_at = now() - interval '31 days'`);
     const stored = Number(fleet.postgres.query('select count(*) from skillwright.contents'));
     fleet.postgres.query(`insert into skillwright.contents (digest, bytes) values ('new', 'x')`);
@@ -246,6 +249,7 @@ describe('operation of a fleet', needs('postgresql'), () => {
       entries: Number(before.split('|')[2]) - 1,
     });
     expect(left()).toBe(`${waiting.run}|0|1|1|0`);
+    expect(fleet.postgres.query('select count(*) from skillwright.uploads')).toBe('0');
     expect(Number(fleet.postgres.query('select count(*) from skillwright.contents'))).toBe(stored - contents + 1);
     expect(fleet.postgres.query(`select act, detail->'runs' from skillwright.audit where act = 'runs-prune'`)).toBe(
       'runs-prune|1',

@@ -24,7 +24,7 @@ export const command = defineCommand({
   details: [
     'Shows workers and runs, upgrades the tables, and manages keys, by talking to the database. A key belongs to one project and is shown once.',
     'Rights: submit (submit and cancel runs), read, approve (answer questions), admin (everything in the project).',
-    'prune removes ended runs with their records, approvals and places in the queue, and contents that nothing names and that were saved more than a day ago; with contents in S3 it needs --artifacts. Artifacts and the audit stay.',
+    'prune removes old uploads, ended runs with their records, approvals and places in the queue, and contents that nothing names and that were saved more than a day ago; with contents in S3 it needs --artifacts. Artifacts and the audit stay.',
   ].join('\n'),
   flags,
   examples: [
