@@ -269,8 +269,16 @@ function IntegrityView({ id, fail, canReplay }: IntegrityViewProps): JSX.Element
     <div class="integrity">
       <p>
         <State name={data.status} /> {t(INTEGRITY[data.status])}{' '}
-        <span class="faint">({t(SEALS[data.seal] ?? data.seal)})</span>
+        {data.seal === '' ? null : <span class="faint">({t(SEALS[data.seal] ?? data.seal)})</span>}
       </p>
+      {/* Records of a fleet are rows of its database and have no seal. */}
+      <ul class="plain">
+        {data.records?.map(({ record, attempt, status }) => (
+          <li key={record}>
+            <State name={status} /> {t('attempt {number}', { number: number(attempt) })} <code>{line(record)}</code>
+          </li>
+        ))}
+      </ul>
       <ul class="plain">
         {data.problems.map(({ code, path, line: at, message }, place) => (
           <li key={place}>

@@ -109,6 +109,16 @@ describe('the console of a fleet', needs('postgresql', 'chromium'), () => {
       await page.getByText('Billed Bob.').waitFor();
       await state('done').waitFor();
       await shot(page, 'approved');
+      await page.getByRole('tab', { name: 'Integrity' }).click();
+      const integrity = page.locator('.integrity');
+      await integrity.locator('li').nth(1).waitFor();
+      const [said = '', ...records] = (await integrity.innerText()).split('\n').filter((text) => text.trim() !== '');
+      expect(said).toMatch(/^intact\s+Every line is as it was recorded\.$/);
+      expect(records.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
+        expect.stringMatching(/^intact attempt 1 /),
+        expect.stringMatching(/^intact attempt 2 /),
+      ]);
+      await page.getByRole('tab', { name: 'Steps' }).click();
       await reader.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
       await reader.getByText('Billed Bob.').waitFor();
       // Rows of the attempt that waited are gone: its record ended with a refusal.
