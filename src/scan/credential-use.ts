@@ -44,11 +44,17 @@ const SERVICES: Readonly<Record<string, string>> = {
   twine: 'pypi',
 };
 
+/** Where services are. Anyone can have the name of a service under other domains. */
+const DOMAINS = /\.(?:com|org|io|dev|ai|net|app|co|cloud|so|sh)$/;
+
 /** Whether a token of the environment goes only to the service in whose name it is. */
 export function isTokenOfHosts(variable: string, hosts: readonly string[]): boolean {
   const [service = ''] = variable.toLowerCase().replaceAll(/\W/g, '').split('_');
   const label = SERVICES[service] ?? service;
-  return hosts.length > 0 && hosts.every((host) => LOCAL_HOST.test(host) || host.split('.').at(-2) === label);
+  return (
+    hosts.length > 0 &&
+    hosts.every((host) => LOCAL_HOST.test(host) || (DOMAINS.test(host) && host.split('.').at(-2) === label))
+  );
 }
 
 /** The hosts of the URLs in a text, in lower case. */

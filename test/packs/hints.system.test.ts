@@ -225,7 +225,7 @@ const CASES: readonly Case[] = [
     words: ['install', './more', '--yes'],
     says: 'rename or uninstall the other skill',
     async follow({ run, done, folder }) {
-      expect(await run('install', './more', '--yes', '--force')).toMatchObject({ status: 1 });
+      expect(await run('install', './more', '--yes', '--force')).toMatchObject({ status: 3 });
       rmSync(path.join(folder, '.agents/skills/Letters'), { recursive: true });
       await done('install', './more', '--yes');
     },

