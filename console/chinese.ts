@@ -336,7 +336,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   same: '相同',
   script: '脚本',
   'seal invalid': '封印无效',
-  'attempt {number}': '第 {number} 次尝试',
   'seal valid': '封印有效',
   shortened: '缩短',
   skipped: '跳过',

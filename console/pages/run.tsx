@@ -275,7 +275,7 @@ function IntegrityView({ id, fail, canReplay }: IntegrityViewProps): JSX.Element
       <ul class="plain">
         {data.records?.map(({ record, attempt, status }) => (
           <li key={record}>
-            <State name={status} /> {t('attempt {number}', { number: number(attempt) })} <code>{line(record)}</code>
+            <State name={status} /> #{number(attempt)} <code>{line(record)}</code>
           </li>
         ))}
       </ul>

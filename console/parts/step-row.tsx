@@ -56,7 +56,7 @@ export function StepRow({ id, step, isOpen, isHit, isActive, actions }: StepRowP
               <i
                 key={at}
                 class={`of-${part}`}
-                style={{ '--from': from, ...(to === undefined ? {} : { '--to': Math.max(to, from) }) }}
+                style={{ '--from': from, '--to': to === undefined ? undefined : Math.max(to, from) }}
               />
             ))}
           </span>

@@ -115,8 +115,8 @@ describe('the console of a fleet', needs('postgresql', 'chromium'), () => {
       const [said = '', ...records] = (await integrity.innerText()).split('\n').filter((text) => text.trim() !== '');
       expect(said).toMatch(/^intact\s+Every line is as it was recorded\.$/);
       expect(records.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
-        expect.stringMatching(/^intact attempt 1 /),
-        expect.stringMatching(/^intact attempt 2 /),
+        expect.stringMatching(/^intact #1 /),
+        expect.stringMatching(/^intact #2 /),
       ]);
       await page.getByRole('tab', { name: 'Steps' }).click();
       await reader.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
