@@ -6,7 +6,7 @@ import { PROJECT } from '../files-below.ts';
 import { installPackages, runSteps, wrongCommands } from './run-page.ts';
 import { isShown, readSteps } from './shown-commands.ts';
 import { pictureText, terminalPicture } from './terminal-picture.ts';
-import { skillText, writeFiles } from '../cli/run-cli.ts';
+import { skillText, temporaryFolder, writeFiles } from '../cli/run-cli.ts';
 import { needs } from '../needs.ts';
 interface Picture {
   readonly file: string;
@@ -15,6 +15,8 @@ interface Picture {
   readonly steps: string;
   readonly shows: RegExp;
   readonly prepare?: (folder: string) => void;
+  /** What it prints depends on what other tests of the run have cached. */
+  readonly hasOwnCache?: boolean;
 }
 
 const RUN = `
@@ -100,6 +102,7 @@ const PICTURES: readonly Picture[] = [
     title: 'the verdict of an evaluation with and without the skill',
     steps: PROVE_IT_HELPS,
     shows: /--baseline none/,
+    hasOwnCache: true,
   },
 ];
 
@@ -114,10 +117,11 @@ describe('the README', needs('python3 with pty', 'bubblewrap'), () => {
   test.each(PICTURES)(
     'has the picture $file of what it prints; npm run picture draws it',
     async (picture) => {
-      const { file, title, shows, prepare } = picture;
+      const { file, title, shows, prepare, hasOwnCache = false } = picture;
+      const env: Record<string, string> = hasOwnCache ? { SKILLWRIGHT_CACHE_DIR: temporaryFolder() } : {};
       const target = path.join(PROJECT, 'docs/pictures', file);
       const steps = readSteps(picture.steps);
-      const results = await runSteps(steps, { isColored: true, ...(prepare !== undefined && { prepare }) });
+      const results = await runSteps(steps, { isColored: true, env, ...(prepare !== undefined && { prepare }) });
       const commands = steps.filter((step) => step.type === 'command');
       const shown = commands.flatMap(({ command }, index) => {
         const output = (results[index]?.output ?? []).filter((line) => !line.includes('testing the isolation'));
