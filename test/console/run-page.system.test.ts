@@ -23,9 +23,12 @@ describe('the page of a run', needs('chromium'), () => {
   test('reads a run: bars by time, what came out, search, a link to a step, keys', async () => {
     const run = await start('a report of sales');
     await open(`runs/${run}`);
-    for (const forRun of [true, true, true]) {
-      await button(forRun ? 'Yes, for this run' : 'Yes, once').click();
-      await button('Yes, for this run').waitFor({ state: 'detached' });
+    for (let question = 0; question < 3; question += 1) {
+      const yes = button('Yes, for this run');
+      const shown = await yes.elementHandle();
+      await yes.click();
+      // The next question may take its place at once, with a button of the same name.
+      await page.waitForFunction((element) => element?.isConnected !== true, shown);
     }
     await state('done').waitFor();
     const lanes = await page.locator('.lane i').evaluateAll((bars) =>
