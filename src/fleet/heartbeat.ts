@@ -1,5 +1,5 @@
 /**
- * The heartbeat of a worker: one statement that says that it is alive, and answers with what there is to do. While nothing happens it is all
+ * The heartbeat of a worker: one statement that says that it is alive, and answers with what there is to do. While no run is active it is all
  * that a worker asks the database, every two and a half seconds.
  */
 import type { Heart } from './database.ts';
@@ -19,6 +19,8 @@ export interface Pulse {
   readonly hasLost: boolean;
   /** Places that this worker took ten seconds ago or earlier: as many as it has runs, unless it missed that it took one. */
   readonly places: number;
+  /** A run that some worker has or could take: if that worker is lost, another one must notice soon. */
+  readonly hasActive: boolean;
   /** Anything at all that can go wrong: a run that has not ended, or a place in the queue. */
   readonly hasOpen: boolean;
 }
@@ -36,6 +38,7 @@ const BEAT = `with seen as (update skillwright.workers set seen_at = now() where
   ) select queued or due as "hasPlace",
     foreign_place or exists (select 1 from skillwright.runs r left join skillwright.workers w on w.id = r.worker where r.state = 'running'
       and r.worker <> $1 and (w.id is null or w.seen_at < now() - interval '${String(SILENT_SECONDS)} seconds')) as "hasLost",
+    queued or due or foreign_place or exists (select 1 from skillwright.runs where state in ('queued', 'running')) as "hasActive",
     queued or due or foreign_place or exists (select 1 from skillwright.runs where state in ('queued', 'running', 'waiting')) as "hasOpen",
     (select count(*)::int from dbos.workflow_status where queue_name = '${QUEUE}' and status = 'PENDING' and executor_id = $1
       and updated_at < ${MILLISECONDS} - ${String(NOT_BEGUN_MS)}) as places,

@@ -89,7 +89,8 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
   });
   let pulse: Pulse | undefined;
   let wokenAt = performance.now();
-  const isIdle = (): boolean => running.size === 0 && performance.now() - wokenAt > AWAKE_MS;
+  let hasActive = false;
+  const isIdle = (): boolean => running.size === 0 && !hasActive && performance.now() - wokenAt > AWAKE_MS;
   const wake = (): void => {
     wokenAt = performance.now();
     gate.wake();
@@ -101,6 +102,7 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
       const fresh = samples.fresh();
       pulse = await beat(heart, id, fresh);
       samples.stored(fresh);
+      hasActive = pulse.hasActive;
       if (pulse.hasPlace && running.size < slots) wake();
       lastHeard = performance.now();
       if (heardSince === Number.POSITIVE_INFINITY) heardSince = lastHeard;
