@@ -21,8 +21,8 @@ export interface Pulse {
   readonly places: number;
   /** A run that some worker has or could take: if that worker is lost, another one must notice soon. */
   readonly hasActive: boolean;
-  /** Anything at all that can go wrong: a run that has not ended, or a place in the queue. */
-  readonly hasOpen: boolean;
+  /** A run that waits for a person. */
+  readonly hasWaiting: boolean;
 }
 
 const MILLISECONDS = 'extract(epoch from now()) * 1000';
@@ -39,7 +39,7 @@ const BEAT = `with seen as (update skillwright.workers set seen_at = now() where
     foreign_place or exists (select 1 from skillwright.runs r left join skillwright.workers w on w.id = r.worker where r.state = 'running'
       and r.worker <> $1 and (w.id is null or w.seen_at < now() - interval '${String(SILENT_SECONDS)} seconds')) as "hasLost",
     queued or due or foreign_place or exists (select 1 from skillwright.runs where state in ('queued', 'running')) as "hasActive",
-    queued or due or foreign_place or exists (select 1 from skillwright.runs where state in ('queued', 'running', 'waiting')) as "hasOpen",
+    exists (select 1 from skillwright.runs where state = 'waiting') as "hasWaiting",
     (select count(*)::int from dbos.workflow_status where queue_name = '${QUEUE}' and status = 'PENDING' and executor_id = $1
       and updated_at < ${MILLISECONDS} - ${String(NOT_BEGUN_MS)}) as places,
     (select coalesce(jsonb_agg(jsonb_build_object('run', id, 'attempt', attempt, 'isCancelled', is_cancelled)), '[]')

@@ -130,7 +130,10 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
       // After an outage the other workers get the time to be heard again: what they have done meanwhile is in their memory only.
       if (performance.now() - heardSince <= SILENT_SECONDS * 1_000) return;
       const repairs = now.hasLost || now.places > running.size ? [...(await takeOverRuns(options, id))] : [];
-      if (performance.now() - lastPass > (now.hasOpen || now.hasLost ? PASS_SECONDS : IDLE_PASS_SECONDS) * 1_000) {
+      if (
+        performance.now() - lastPass >
+        (now.hasActive || now.hasWaiting || now.hasLost ? PASS_SECONDS : IDLE_PASS_SECONDS) * 1_000
+      ) {
         lastPass = performance.now();
         repairs.push(...(await reconcile(options, id)));
       } else if (repairs.length === 0) await pool.query('select 1');

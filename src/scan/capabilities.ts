@@ -191,7 +191,7 @@ function findTheft(script: Script, skill: Skill): readonly ScanFinding[] {
   return [];
 }
 
-/** Logs in with the credentials of its cloud, and speaks to nobody else. */
+/** Logs in with the credentials of its cloud, and sends nothing elsewhere. */
 const CLOUD_LIBRARY = /boto3|google\.cloud|azure\.storage/;
 
 /** Whether all hosts are this machine or belong to the owner of a credential. */

@@ -62,7 +62,7 @@ const NEEDS_HOST: ReadonlySet<string> = new Set([
   'reverse-shell',
   'hidden-action',
 ]);
-/** Names that are reserved for documentation, and those that speak of attackers: what is sent there reaches nobody. */
+/** Names that are reserved for documentation, and those that speak of attackers: what is sent there does not arrive. */
 const RESERVED =
   /(?:^|\.)(?:example|test|invalid|localhost)$|(?:^|\.)example\.(?:com|org|net)$|^(?:www\.)?(?:evil|attacker|malicious|hacker|victim)(?:-?(?:site|server|host|domain))?\.(?:com|org|net|io|tld|site)$|^(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\./i;
 

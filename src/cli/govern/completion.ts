@@ -113,7 +113,8 @@ function completionScript(shell: Shell, commands: readonly CompletedCommand[]): 
   }
 }
 
-const namesOf = (kind: NameKind): string => `$(skillwright completion --names ${kind} 2>/dev/null)`;
+/** Shell text that lists the names. */
+const nameQuery = (kind: NameKind): string => `$(skillwright completion --names ${kind} 2>/dev/null)`;
 const listNames = (command: CompletedCommand): readonly string[] => [command.name, ...command.aliases];
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagNames = (flags: Flags): string =>
@@ -125,7 +126,7 @@ const flagNames = (flags: Flags): string =>
 function offeredBy({ choices, offers }: Flag): string | undefined {
   const known = choices ?? offers;
   if (known === undefined) return undefined;
-  return typeof known === 'string' ? namesOf(known) : known.join(' ');
+  return typeof known === 'string' ? nameQuery(known) : known.join(' ');
 }
 
 function bash(commands: readonly CompletedCommand[]): string {
@@ -177,11 +178,11 @@ ${withWords
         .join('|')}) COMPREPLY=($(compgen -W ${quote(command.words.join(' '))} -- "$word")) ;;`,
   )
   .join('\n')}
-    runs:*) COMPREPLY=($(compgen -W "${namesOf('runs')}" -- "$word")) ;;
+    runs:*) COMPREPLY=($(compgen -W "${nameQuery('runs')}" -- "$word")) ;;
     ${taking
       .flatMap(listNames)
       .map((name) => `${name}:*`)
-      .join('|')}) COMPREPLY=($(compgen -W "${namesOf('skills')}" -- "$word") $(compgen -d -- "$word")) ;;
+      .join('|')}) COMPREPLY=($(compgen -W "${nameQuery('skills')}" -- "$word") $(compgen -d -- "$word")) ;;
   esac
 }
 complete -o filenames -F _skillwright skillwright`;
@@ -208,7 +209,7 @@ ${commands
   .join('\n')}
   esac
 }
-${NAME_KINDS.map((kind) => `_skillwright_${kind}() { compadd -- \${(f)"${namesOf(kind)}"}${kind === 'skills' ? '; _files -/' : ''} }`).join('\n')}
+${NAME_KINDS.map((kind) => `_skillwright_${kind}() { compadd -- \${(f)"${nameQuery(kind)}"}${kind === 'skills' ? '; _files -/' : ''} }`).join('\n')}
 compdef _skillwright skillwright`;
 }
 

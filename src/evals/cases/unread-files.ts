@@ -14,7 +14,7 @@ export interface OtherFile {
   readonly isOfCases: boolean;
 }
 
-/** Files about a folder, which nobody takes for cases. */
+/** Files about a folder, which are no cases. */
 const ABOUT = /^(?:\.|(?:readme|licen[cs]e|notice|changelog|contributing|authors)(?:\.|$))/i;
 const MAX_BYTES = 1024 * 1024;
 const TRIED_ENDINGS = ['.json', '.jsonl', '.yaml', '.csv'] as const;
